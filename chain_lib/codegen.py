@@ -1,0 +1,326 @@
+"""Compile a mechanism: from the derived expressions to numeric functions, cached on disk.
+
+The source is written once per definition, as a Python file. With numba it is compiled to machine
+code, and that is kept on disk too; without numba the same file runs in plain NumPy.
+"""
+
+import hashlib
+import importlib.util
+import os
+import platform
+import sys
+import tempfile
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from chain_lib.linear import ldlt_lines
+
+ERROR_MODEL = "numpy"  # a division by zero gives inf, as in NumPy, and ends the run as a divergence
+
+
+@cache
+def _numba():
+    try:
+        import numba
+    except ImportError:
+        return None
+    return numba
+
+
+@cache
+def _signatures():
+    from numba import types
+
+    real, vector, matrix, yes = types.float64, types.float64[::1], types.float64[:, ::1], types.boolean
+    accelerate = yes(real, vector, vector, vector, vector, real, real, vector, vector, vector)
+    correct = yes(real, vector, vector, vector, real, vector, vector, vector)
+    settle = types.intp(types.FunctionType(correct), real, vector, vector, vector, *[real] * 4, *[vector] * 3)
+    run = (types.FunctionType(accelerate), types.none)
+    step = yes(*run, real, real, *[vector] * 4, real, real, *[vector] * 3, matrix)
+    march = types.intp(
+        types.FunctionType(step), *run, types.FunctionType(correct), *[vector] * 5, *[real] * 8, *[vector] * 5, *[matrix] * 5
+    )  # fmt: skip
+    return {"accelerate": accelerate, "correct": correct, "settle": settle, "step": step, "march": march}
+
+
+def compiled(kind):
+    """Decorator: compile a kernel with the signature of its kind, or leave it as it is without numba.
+
+    The machine code is cached under `build_directory`, so that a change in any of the library's
+    compiled modules leads to a new compilation; numba alone would watch one file only.
+    """
+
+    def decorate(function):
+        numba = _numba()
+        if numba is None:
+            return function
+        directory = build_directory()
+        marker = directory / f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}.compiled"
+        saved, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(directory)
+        try:
+            build = numba.njit(_signatures()[kind], cache=True, error_model=ERROR_MODEL)
+            if marker.exists():
+                return build(function)
+            with _notice():
+                kernel = build(function)
+            marker.touch()
+            return kernel
+        finally:
+            numba.config.CACHE_DIR = saved
+
+    return decorate
+
+
+def plain(kernel):
+    """The Python function behind a compiled kernel."""
+    return getattr(kernel, "py_func", kernel)
+
+
+@cache
+def build_directory():
+    """Directory of generated files for this version of the library, Python, sympy and numba."""
+    import sympy
+
+    numba = _numba()
+    key = hashlib.sha256()
+    versions = (platform.python_version(), sympy.__version__, numba.__version__ if numba else "no numba")
+    key.update(repr(versions).encode())
+    package = Path(__file__).parent
+    for source in sorted([*package.glob("*.py"), *package.glob("integrators/*.py")]):
+        key.update(source.read_bytes())
+    return _writable(_cache_root() / key.hexdigest()[:16])
+
+
+def _cache_root():
+    if chosen := os.environ.get("CHAIN_LIB_CACHE"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "chain_lib"
+
+
+def _writable(directory):
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=directory).close()
+        return directory
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="chain_lib_"))
+
+
+def load(mechanism):
+    """The generated module of a mechanism; written, and with numba compiled, if it is new.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    module
+        With ``accelerate`` and ``correct`` as kernels (see `module_source`) and plain functions
+        ``M, h, f, J, phi, phi_t, gamma, energy, phi_terms, points`` of (t, q, v, p).
+    """
+    stem = f"m_{_definition_key(mechanism)}"
+    name = f"chain_lib_generated_{stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    file = build_directory() / f"{stem}.py"
+    if not file.exists():
+        with _notice():
+            _write(file, module_source(mechanism))
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # numba's cache looks the module up by name while it is being loaded
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _definition_key(mechanism):
+    from sympy import srepr
+
+    parts = (
+        [srepr(x) for x in (mechanism.q, mechanism.v, *mechanism.parameters)],
+        [srepr(x) for x in (mechanism.kinetic_energy, mechanism.potential_energy, mechanism.f)],
+        [(srepr(expression), unit) for expression, unit in mechanism.constraints.values()],
+        [(label, srepr(point)) for label, point in mechanism.points.items()],
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _write(file, text):
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, suffix=".tmp", delete=False) as part:
+        part.write(text)
+    os.replace(part.name, file)
+
+
+def module_source(mechanism):
+    """Python source of a mechanism's numeric functions.
+
+    Two of them are kernels, whose numbers stay in local variables from the equations to the solution:
+
+    ``accelerate(t, q, v, p, tau, alpha, beta, a, lam, record)`` solves M q̈ + h = τ + f + Jᵀλ and
+    J q̈ + γ = −2α φ̇ − β² φ. It leaves q̈ in ``a``, in ``lam`` the λ of α = β = 0, and in ``record``
+    the squares ‖φ‖² and ‖J v + φ_t‖², the energy, and the power (τ+f)ᵀv − λᵀφ_t of the λ that acts.
+
+    ``correct(t, q, v, p, mass, dq, dv, record)`` finds the smallest dq and dv that bring φ and
+    J v + φ_t to zero to first order, in the metric of M (mass = 1) or of the unit matrix (mass = 0).
+
+    Both return False where the KKT system is singular.
+    """
+    import sympy as sp
+
+    symbols = _Symbols(mechanism)
+    mech = mechanism
+    zeros = ["0"] * mech.n
+    units = [unit for _, unit in mech.constraints.values()]
+    Jv = sp.Matrix(mech.J * mech.v + mech.phi_t)
+    state = {"M": mech.M, "J": mech.J, "phi": mech.phi, "rate": Jv}
+    energy = mech.kinetic_energy + mech.potential_energy
+    terms = sp.Matrix(mech.m, 1, [sum(abs(x) for x in sp.Add.make_args(sp.expand(e))) for e in mech.phi])
+
+    lines, name = symbols.assignments({**state, "r": mech.f - mech.h, "f": mech.f, "s": -mech.gamma,
+                                       "phi_t": mech.phi_t, "E": sp.Matrix([energy])})  # fmt: skip
+    r = [f"(tau[{i}]+{name['r'][i][0]})" if name["r"][i][0] != "0" else f"tau[{i}]" for i in range(mech.n)]
+    push = [f"(-2.0*alpha*{name['rate'][k][0]}-beta*beta*{name['phi'][k][0]})" for k in range(mech.m)]
+    accelerate = [
+        *lines,
+        *_record(name),
+        f"record[2] = {name['E'][0][0]}",
+        *ldlt_lines(name["M"], name["J"], [(r, _first(name["s"])), (zeros, push)], units),
+        *(f"a[{i}] = x0_{i}+x1_{i}" for i in range(mech.n)),
+        *(f"lam[{k}] = x0_{mech.n + k}" for k in range(mech.m)),
+        "record[3] = " + _power(mech, name),
+        "return True",
+    ]
+    lines, name = symbols.assignments(state)
+    metric = [
+        [f"(mass*{x}+(1.0-mass))" if i == j else "0" if x == "0" else f"(mass*{x})" for j, x in enumerate(row)]
+        for i, row in enumerate(name["M"])
+    ]
+    sides = [(zeros, [f"(-{x})" for x in _first(name["phi"])]), (zeros, [f"(-{x})" for x in _first(name["rate"])])]
+    correct = [
+        *lines,
+        *_record(name),
+        *ldlt_lines(metric, name["J"], sides, units),
+        *(f"dq[{i}] = x0_{i}" for i in range(mech.n)),
+        *(f"dv[{i}] = x1_{i}" for i in range(mech.n)),
+        "return True",
+    ]
+    quantities = {"M": mech.M, "h": mech.h, "f": mech.f, "J": mech.J, "phi": mech.phi, "phi_t": mech.phi_t,
+                  "gamma": mech.gamma, "energy": sp.Matrix([energy]), "phi_terms": terms,
+                  **{f"point_{i}": point for i, point in enumerate(mech.points.values())}}  # fmt: skip
+    blocks = [
+        _definition("accelerate(t, q, v, p, tau, alpha, beta, a, lam, record)", accelerate, kernel="accelerate"),
+        _definition("correct(t, q, v, p, mass, dq, dv, record)", correct, kernel="correct"),
+    ]
+    for label, matrix in quantities.items():
+        lines, name = symbols.assignments({label: matrix})
+        rows = ", ".join(f"[{', '.join(row)}]" for row in name[label])
+        blocks.append(_definition(f"{label}(t, q, v, p)", [*lines, f"return [{rows}]"]))
+    points = ", ".join(f"{label!r}: point_{i}" for i, label in enumerate(mech.points))
+    header = [f'"""{mech.name}: generated by chain_lib.codegen."""', ""]
+    functions = [f"from numpy import {', '.join(sorted(symbols.functions))}", ""] if symbols.functions else []
+    imports = [*functions, "from chain_lib.codegen import compiled"]
+    return "\n".join([*header, *imports, *blocks, "", "", f"points = {{{points}}}", ""])
+
+
+class _Symbols:
+    """Prints expressions with q, v and p as local variables, common subexpressions once."""
+
+    def __init__(self, mechanism):
+        import sympy as sp
+        from sympy.printing.pycode import PythonCodePrinter
+
+        self.local, self.array = {}, {}
+        for letter, symbols in (("q", mechanism.q), ("v", mechanism.v), ("p", mechanism.parameters)):
+            for i, symbol in enumerate(symbols):
+                self.local[symbol] = sp.Symbol(f"{letter}{i}")
+                self.array[f"{letter}{i}"] = f"{letter}[{i}]"
+        self.printer = PythonCodePrinter({"fully_qualified_modules": False, "strict": True})
+
+    @property
+    def functions(self):
+        return set().union(*self.printer.module_imports.values())
+
+    def assignments(self, matrices):
+        """Lines that compute matrices, and the names of their entries, row by row."""
+        import sympy as sp
+
+        local = {label: sp.Matrix(matrix).xreplace(self.local) for label, matrix in matrices.items()}
+        common, reduced = sp.cse(list(local.values()), symbols=sp.numbered_symbols("c"), list=True)
+        used = set().union(*(x.free_symbols for x in local.values()))
+        lines = [f"{x} = {self.array[str(x)]}" for x in sorted(used, key=str) if str(x) in self.array]
+        lines += [f"{x} = {self.printer.doprint(expression)}" for x, expression in common]
+        names = {}
+        for label, matrix in zip(local, reduced):
+            names[label] = [["0"] * matrix.cols for _ in range(matrix.rows)]
+            for i in range(matrix.rows):
+                for j in range(matrix.cols):
+                    if matrix[i, j] != 0:
+                        names[label][i][j] = f"{label}_{i}_{j}"
+                        lines.append(f"{label}_{i}_{j} = {self.printer.doprint(matrix[i, j])}")
+        return lines, names
+
+
+def _first(column):
+    return [row[0] for row in column]
+
+
+def _record(name):
+    for slot, label in enumerate(("phi", "rate")):
+        yield f"record[{slot}] = " + ("+".join(f"{x}*{x}" for x in _first(name[label])) or "0.0")
+
+
+def _power(mechanism, name):
+    forces = [f"(tau[{i}]+{name['f'][i][0]})*v[{i}]" for i in range(mechanism.n)]
+    moved = [
+        f"-(x0_{mechanism.n + k}+x1_{mechanism.n + k})*{name['phi_t'][k][0]}"
+        for k in range(mechanism.m)
+        if name["phi_t"][k][0] != "0"
+    ]
+    return "+".join(forces) + "".join(moved)
+
+
+def _definition(call, lines, kernel=None):
+    decorator = [f'@compiled("{kernel}")'] if kernel else []
+    return "\n".join(["", "", *decorator, f"def {call}:", *(f"    {line}" for line in lines)])
+
+
+_notice_display = None
+
+
+@contextmanager
+def _notice():
+    """Say that something is compiled, in a display that is cleared; not at all with CHAIN_LIB_QUIET=1."""
+    _say("chain_lib is deriving and compiling for this computer. It does so once and keeps the result …")
+    try:
+        yield
+    finally:
+        _say("")
+
+
+def _say(text):
+    global _notice_display
+    if os.environ.get("CHAIN_LIB_QUIET") == "1":
+        return
+    if "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel"):
+        from IPython.display import display
+
+        bundle = {"text/plain": text}
+        if _notice_display is None:
+            _notice_display = display(bundle, raw=True, display_id=True)
+        else:
+            _notice_display.update(bundle, raw=True)
+    elif text and _notice_display is None:
+        _notice_display = "stderr"
+        print(text, file=sys.stderr)

@@ -1,0 +1,186 @@
+"""Linear algebra of constrained dynamics: the KKT system and its rank.
+
+    [ M  −Jᵀ ] [ q̈ ]   [ r ]
+    [ J   0  ] [ λ ] = [ s ]
+
+It has one solution if, and only if, J has full row rank and M is positive definite on the null
+space of J (Nocedal and Wright, Numerical Optimization, 2nd ed., lemma 16.1).
+
+It is solved twice in this library: here for one state, with a report of what is wrong; and as
+`ldlt_lines` writes it for a mechanism's compiled code, where every zero of M and J is known.
+"""
+
+import numpy as np
+
+RANK_TOLERANCE = 1e-6
+"""A constraint counts as dependent where this or less is left of its gradient, relative to the
+largest gradient of a constraint with the same unit, after the others' share is taken off. Gradients
+are measured in the metric of M⁻¹, so the number has no unit. The pivots of `ldlt_lines` see its square."""
+
+
+class SingularConfiguration(ArithmeticError):
+    """The KKT system has no unique solution at this state.
+
+    Attributes
+    ----------
+    rank, rows : int
+        Rank of the constraint Jacobian and its number of rows.
+    """
+
+    def __init__(self, message, rank, rows):
+        super().__init__(message)
+        self.rank = rank
+        self.rows = rows
+
+
+def solve_kkt(M, J, r, s, units=None):
+    """Accelerations and multipliers from M q̈ − Jᵀλ = r and J q̈ = s.
+
+    Parameters
+    ----------
+    M : array, (n, n)
+        Inertia matrix; positive definite on the null space of J.
+    J : array, (m, n)
+        Constraint Jacobian of full row rank.
+    r, s : array, (n,) and (m,)
+    units : sequence of str, (m,), optional
+        Units of the constraints; rows of one unit are compared with each other.
+
+    Returns
+    -------
+    a, lam : array, (n,) and (m,)
+
+    Raises
+    ------
+    SingularConfiguration
+        With the rank of J, or the free direction that carries no inertia.
+
+    Examples
+    --------
+    A bead of 1 kg at rest at the bottom of a circle of 1 m: the wire carries m g, with J = (2x, 2y).
+
+    >>> a, lam = solve_kkt(np.eye(2), [[0.0, -2.0]], [0.0, -9.81], [0.0])
+    >>> print(lam.round(3))
+    [-4.905]
+    """
+    M, J = np.atleast_2d(np.asarray(M, float)), np.asarray(J, float).reshape(-1, len(M))
+    m, n = J.shape
+    if (rank := constraint_rank(M, J, units)) < m:
+        raise SingularConfiguration(
+            f"The KKT system is singular: the constraint Jacobian has rank {rank} but {m} rows "
+            f"(relative tolerance {RANK_TOLERANCE:g}), so the multipliers are not determined here.",
+            rank,
+            m,
+        )
+    Z = null_space(J)
+    free = np.linalg.eigvalsh(Z.T @ M @ Z)
+    if len(free) and not free[0] > 1e-13 * np.abs(M).max():
+        raise SingularConfiguration(
+            "The KKT system is singular: along a direction that the constraints leave free the "
+            f"inertia is {free[0]:.3g}, and it must be positive there.",
+            rank,
+            m,
+        )
+    K = np.block([[M, -J.T], [J, np.zeros((m, m))]])
+    x = np.linalg.solve(K, np.concatenate([r, s]))
+    return x[:n], x[n:]
+
+
+def constraint_rank(M, J, units=None):
+    """Rank of the constraint Jacobian, by singular values in the metric of M⁻¹.
+
+    Rows are divided by the largest row of the same unit, so that neither the units nor the masses
+    decide. Where M is not positive definite its unit matrix takes its place.
+    """
+    if not len(J):
+        return 0
+    try:
+        gradients = np.linalg.solve(np.linalg.cholesky(M), J.T).T
+    except np.linalg.LinAlgError:
+        gradients = J.copy()
+    size = np.linalg.norm(gradients, axis=1)
+    largest = {}
+    units = [""] * len(J) if units is None else units
+    for unit, length in zip(units, size):
+        largest[unit] = max(length, largest.get(unit, 0.0))
+    scale = np.array([largest[unit] or 1.0 for unit in units])
+    sigma = np.linalg.svd(gradients / scale[:, None], compute_uv=False)
+    return int(np.sum(sigma > RANK_TOLERANCE))
+
+
+def null_space(J):
+    """Orthonormal basis of the null space of a J of full row rank; (n, n−m)."""
+    m = len(J)
+    return np.linalg.qr(J.T, mode="complete")[0][:, m:]
+
+
+def ldlt_lines(M, J, right_sides, units):
+    """Source lines that solve the KKT system by L D Lᵀ, unrolled for one pattern of zeros.
+
+    With −λ as unknown the block matrix is symmetric, [[M, Jᵀ], [J, 0]]. Eliminating in the order
+    of M first needs no row exchange: M gives n positive pivots, and −J M⁻¹ Jᵀ gives m negative
+    ones. A pivot of the wrong sign or too small means that a hypothesis has failed, and the
+    generated code then returns False.
+
+    Parameters
+    ----------
+    M, J : list of lists of str
+        Names or numbers in the source; ``"0"`` is a zero by structure.
+    right_sides : list of (r, s)
+        Lists of names, n and m long; ``"0"`` again is a zero.
+    units : list of str, (m,)
+
+    Yields
+    ------
+    str
+        Lines that leave the solutions in ``x{c}_{i}``, c counting right sides: i < n the
+        accelerations, i ≥ n the multipliers with the sign of M q̈ = r + Jᵀλ.
+    """
+    n, m = len(M), len(J)
+    N = n + m
+    K = [[M[i][k] if i < n else J[i - n][k] if k < n else "0" for k in range(i + 1)] for i in range(N)]
+    full = {}  # (i, k) -> K_ik less the columns before k, a name
+
+    def minus(start, products):
+        head = "" if start == "0" and products else start
+        return head + "".join(f"-{x}*{y}" for x, y in products)
+
+    for k in range(N):
+        if k == n:
+            yield from _gradient_sizes(n, m, full, units)
+        for i in range(k, N):
+            value = minus(K[i][k], [(f"L{i}_{j}", f"W{k}_{j}") for j in range(k) if {(i, j), (k, j)} <= full.keys()])
+            if value == "0" and i > k:
+                continue
+            full[i, k] = value
+            yield f"W{i}_{k} = {value}"
+            if i == k:
+                threshold = f"{RANK_TOLERANCE**2!r}*" + (f"({K[k][k]})" if k < n else f"size{units.index(units[k - n])}")
+                yield f"if not {'' if k < n else '-'}W{k}_{k} > {threshold}:"
+                yield "    return False"
+                yield f"I{k} = 1.0/W{k}_{k}"
+            else:
+                yield f"L{i}_{k} = W{i}_{k}*I{k}"
+    for c, (r, s) in enumerate(right_sides):
+        zero = set()
+        for i, start in enumerate([*r, *s]):
+            pairs = [(f"L{i}_{j}", f"y{c}_{j}") for j in range(i) if (i, j) in full and j not in zero]
+            if (value := minus(start, pairs)) == "0":
+                zero.add(i)
+            else:
+                yield f"y{c}_{i} = {value}"
+        for i in reversed(range(N)):
+            start = "0" if i in zero else f"y{c}_{i}*I{i}"
+            yield f"u{c}_{i} = {minus(start, [(f'L{j}_{i}', f'u{c}_{j}') for j in range(i + 1, N) if (j, i) in full])}"
+        yield from (f"x{c}_{i} = {'' if i < n else '-'}u{c}_{i}" for i in range(N))
+
+
+def _gradient_sizes(n, m, full, units):
+    """Lines for the largest squared gradient, in the metric of M⁻¹, among constraints of one unit."""
+    for k in range(m):
+        terms = [f"L{n + k}_{j}*W{n + k}_{j}" for j in range(n) if (n + k, j) in full]
+        yield f"S{k} = {'+'.join(terms) or '0.0'}"
+    for unit in dict.fromkeys(units):
+        rows = [f"S{k}" for k in range(m) if units[k] == unit]
+        largest = rows[0] if len(rows) == 1 else "max(" + ", ".join(rows) + ")"
+        yield f"size{units.index(unit)} = {largest}"

@@ -1,0 +1,180 @@
+"""Keep a simulation on its constraints: Baumgarte's feedback, and projection."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chain_lib.codegen import compiled
+from chain_lib.linear import SingularConfiguration
+
+SETTLED, SINGULAR, NOT_CONVERGED = 1, 0, -1
+ITERATIONS = 30
+ROUNDING = 2e-15  # a projection has arrived when ‖φ‖ is this small against the size of φ's terms
+
+
+@dataclass(frozen=True)
+class Baumgarte:
+    """Feedback on the constraint: φ̈ + 2α φ̇ + β² φ = 0 takes the place of φ̈ = 0.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        Gains (1/s). β = α is critically damped. Which gains are stable depends on the method and
+        its step: see `growth_per_step`.
+
+    Source: Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972) 1–16, doi:10.1016/0045-7825(72)90018-7.
+    """
+
+    alpha: float
+    beta: float
+
+    def __post_init__(self):
+        for name in ("alpha", "beta"):
+            _finite(f"Baumgarte's {name}", getattr(self, name), "a rate in 1/s")
+
+
+@dataclass(frozen=True)
+class Projection:
+    """After each step, the smallest change that puts position and velocity back on the constraints.
+
+    Parameters
+    ----------
+    metric : "mass" or "euclidean"
+        How the size of a change is measured: by M, or by the plain sum of squares.
+    position, velocity : bool
+        What is projected.
+    """
+
+    metric: str = "mass"
+    position: bool = True
+    velocity: bool = True
+
+    def __post_init__(self):
+        if self.metric not in ("mass", "euclidean"):
+            raise ValueError(f"metric {self.metric!r} is unknown; choose 'mass' or 'euclidean'.")
+        if not (self.position or self.velocity):
+            raise ValueError("This projection would do nothing; let it act on position, velocity or both.")
+
+
+@compiled("settle")
+def settle(correct, t, q, v, p, mass, position, velocity, tolerance, dq, dv, record):
+    """Newton's steps to φ = 0, each the smallest in the metric; then the velocity, which is linear."""
+    for _ in range(ITERATIONS):
+        if not correct(t, q, v, p, mass, dq, dv, record):
+            return SINGULAR
+        if position == 0.0 or record[0] <= tolerance * tolerance:
+            for i in range(len(v)):
+                v[i] += velocity * dv[i]
+            return SETTLED
+        for i in range(len(q)):
+            q[i] += dq[i]
+    return NOT_CONVERGED
+
+
+def project(system, q, v, t=0.0, metric="mass"):
+    """The nearest state that fulfils φ = 0 and J v + φ_t = 0.
+
+    Parameters
+    ----------
+    system : System
+    q, v : array, (n,)
+    t : float
+        Time (s).
+    metric : "mass" or "euclidean"
+        "Nearest" is measured by M, or by the plain sum of squares.
+
+    Returns
+    -------
+    q, v : array, (n,)
+
+    Raises
+    ------
+    SingularConfiguration
+        Where the constraint Jacobian loses rank on the way.
+    ArithmeticError
+        Where Newton's iteration does not arrive, with the residual it stops at.
+
+    Examples
+    --------
+    >>> import chain_lib as cl
+    >>> q, v = cl.project(cl.mechanisms.BeadOnCircle().system(), q=[-1.2, 0], v=[0.1, 0.5])
+    >>> print(q, v)
+    [-1.  0.] [0.  0.5]
+    """
+    metric = Projection(metric).metric
+    q, v = system.vector(q), system.vector(v, "v")
+    tolerance = ROUNDING * np.linalg.norm(system.constraint_scale(q, t))
+    dq, dv, record = np.zeros(system.n), np.zeros(system.n), np.zeros(2)
+    mass = float(metric == "mass")
+    with np.errstate(all="ignore"):
+        outcome = settle(system.code.correct, float(t), q, v, system.p, mass, 1.0, 1.0, tolerance, dq, dv, record)
+    if outcome == SINGULAR:
+        raise SingularConfiguration(
+            f"The projection of {system.mechanism.name} met a singular configuration near q = {q}; "
+            "start from a state that is closer to the constraints.",
+            None,
+            system.m,
+        )
+    if outcome == NOT_CONVERGED:
+        raise ArithmeticError(
+            f"The projection of {system.mechanism.name} did not arrive in {ITERATIONS} steps: its residual is "
+            f"{np.sqrt(record[0]):.2g}; start from a state that is closer to the constraints."
+        )
+    return q + 0.0, v + 0.0
+
+
+def growth_per_step(method, alpha, beta, dt):
+    """Factor by which a constraint error grows in one step, for large numbers of steps.
+
+    It is the spectral radius of the method's map of (φ, φ̇) for φ̈ + 2α φ̇ + β² φ = 0. Below 1 the
+    error dies out; at 1 it stays, or, for α = β = 0, drifts.
+
+    Parameters
+    ----------
+    method : str
+    alpha, beta : float
+        Gains (1/s).
+    dt : float
+        Step (s).
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(growth_per_step("rk4", 20.0, 20.0, 1e-3), 6)
+    0.980199
+    """
+    a, b = alpha * dt, beta * dt
+    if method == "semi_implicit_euler":
+        error_map = np.array([[1 - b**2, 1 - 2 * a], [-(b**2), 1 - 2 * a]])
+    elif method == "rk4":
+        A = np.array([[0.0, 1.0], [-(b**2), -2 * a]])
+        error_map = np.eye(2) + A @ (np.eye(2) + A @ (np.eye(2) + A @ (np.eye(2) + A / 4) / 3) / 2)
+    else:
+        raise ValueError(f"the stability region of {method!r} is not known; it is for semi_implicit_euler and rk4.")
+    return float(np.abs(np.linalg.eigvals(error_map)).max())
+
+
+def largest_stable_step(method, alpha, beta):
+    """The step (s) below which a constraint error dies out with these gains; 0 if none does.
+
+    For semi-implicit Euler the region is 0 < αΔt < 1 and (βΔt)² < 4(1 − αΔt), by Jury's criterion;
+    for RK4 the first crossing of its region is found numerically.
+    """
+    if not (alpha > 0 and beta > 0):
+        return 0.0
+    if method == "semi_implicit_euler":
+        return float(2 / (alpha + np.hypot(alpha, beta)))
+    from scipy.optimize import brentq
+
+    unit = 1 / np.hypot(alpha, beta)
+    grid = np.linspace(0.01, 10.0, 1000) * unit
+    outside = next(i for i, dt in enumerate(grid) if growth_per_step(method, alpha, beta, dt) >= 1)
+    return float(brentq(lambda dt: growth_per_step(method, alpha, beta, dt) - 1, grid[outside - 1], grid[outside]))
+
+
+def _finite(what, value, meaning):
+    if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value)):
+        raise ValueError(f"{what} = {value!r} is not possible; it is {meaning}, a finite number.")
