@@ -72,6 +72,11 @@ def compiled(kind):
     return decorate
 
 
+def compiles():
+    """Whether kernels are compiled, that is, whether numba is installed."""
+    return _numba() is not None
+
+
 def plain(kernel):
     """The Python function behind a compiled kernel."""
     return getattr(kernel, "py_func", kernel)

@@ -1,0 +1,122 @@
+"""Pictures of lesson 07: the bead on its wire, and the three gauges over time."""
+
+import numpy as np
+from matplotlib.patches import Circle
+
+from chain_lib.draw.figure import CRANK, ENERGY, FORCE, GROUND, PLATFORM, REFERENCE, VIOLATION, Figure
+from chain_lib.draw.marks import arrow, ground, label
+
+GAUGES = (
+    # attribute, title, colour, line style, limits
+    ("position_residual", "position residual |φ| (m²)", VIOLATION, "-", (1e-17, 1e3)),
+    ("velocity_residual", "velocity residual |J v + φₜ| (m²/s)", VIOLATION, "--", (1e-17, 1e5)),
+    ("energy_balance", "energy balance |E − E₀ − W| (J)", ENERGY, "-", (1e-17, 1e5)),
+)
+FLOOR = 1e-17  # zeros of a log axis are drawn here
+POINTS = 1000  # enough for a line as wide as the screen
+
+
+def sketch():
+    """The bead on its wire, with every sign that the lesson uses."""
+    figure = Figure(figsize=(5.0, 3.9))
+    axes = figure.add_axes([0.02, 0.02, 0.96, 0.96])
+    axes.set(aspect="equal", xlim=(-1.2, 2.3), ylim=(-1.4, 1.33))
+    axes.axis("off")
+    axes.add_patch(Circle((0, 0), 1.0, fill=False, color=PLATFORM, linewidth=2.5))
+    ground(axes, (0, 0))
+    for tip, name, at in (((0.55, 0), "x", (0.66, -0.02)), ((0, 0.55), "y", (0.0, 0.68))):
+        arrow(axes, (0, 0), tip, PLATFORM)
+        label(axes, at, name)
+    angle = np.deg2rad(35)
+    bead = np.array([np.cos(angle), np.sin(angle)])
+    axes.plot([0, bead[0]], [0, bead[1]], color=GROUND, linewidth=1.0, linestyle=":")
+    label(axes, 0.5 * bead + (-0.06, 0.1), "R")
+    axes.plot(*bead, "o", color=CRANK, markersize=13)
+    label(axes, bead + (-0.04, 0.18), "m")
+    arrow(axes, bead, bead * 1.55, FORCE)
+    label(axes, bead * 1.55 + (0.08, 0.03), "Jᵀλ for λ > 0", color=FORCE, ha="left")
+    arrow(axes, bead, bead + (0, -0.6), PLATFORM)
+    label(axes, bead + (0.22, -0.62), "m g")
+    label(axes, (0, -1.2), "wire: φ = x² + y² − R² = 0")
+    figure.description = (
+        "A bead of mass m on a fixed circular wire of radius R in a vertical plane. x points right and y up, "
+        "both from the centre. Gravity m g points down. A positive multiplier gives a force that points outward."
+    )
+    return figure
+
+
+def setup(figure, title="path of the bead (m)"):
+    """Axes and artists of the bead's path and the three gauges, made once."""
+    artists = {}
+    path = figure.add_axes([0.07, 0.12, 0.43, 0.79], aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.7, 1.3))
+    path.set(title=title, xlabel="x (m)", ylabel="y (m)", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
+    angle = np.linspace(0, 2 * np.pi, 200)
+    path.plot(np.cos(angle), np.sin(angle), **REFERENCE, label="wire", zorder=1)
+    (artists["earlier"],) = path.plot([], [], color=CRANK, alpha=0.3, linewidth=1.0, label="path")
+    (artists["last"],) = path.plot([], [], color=CRANK, label="last second")
+    (artists["bead"],) = path.plot([], [], "o", color=CRANK, markersize=9, markeredgecolor="white")
+    path.legend(loc="upper center", bbox_to_anchor=(0.5, 0.14), ncols=3, handlelength=1.4, columnspacing=1.0)
+    for row, (name, heading, colour, style, limits) in enumerate(GAUGES):
+        axes = figure.add_axes([0.60, 0.71 - 0.295 * row, 0.38, 0.20], yscale="log", xlim=(0, 10), ylim=limits)
+        axes.set_title(heading)
+        axes.set_yticks([1e-15, 1e-10, 1e-5, 1])
+        axes.minorticks_off()
+        axes.axhline(2e-16, color="0.6", linewidth=0.8, linestyle=":")
+        axes.annotate("rounding level", (0.99, 4e-16), xycoords=("axes fraction", "data"), ha="right", fontsize=8, color="0.4")
+        (artists[name],) = axes.plot([], [], color=colour, linestyle=style)
+        if row < 2:
+            axes.tick_params(labelbottom=False)
+    axes.set_xlabel("time (s)")
+    return artists
+
+
+def draw(trajectory, artists):
+    """Put a trajectory of the bead into the artists of `setup`."""
+    shown = np.unique(np.linspace(0, len(trajectory.t) - 1, POINTS).astype(int))
+    t, (x, y) = trajectory.t[shown], trajectory.q[shown].T
+    last = t >= t[-1] - 1.0
+    artists["earlier"].set_data(x, y)
+    artists["last"].set_data(x[last], y[last])
+    artists["bead"].set_data(x[-1:], y[-1:])
+    for name, *_ in GAUGES:
+        gauge = np.abs(getattr(trajectory, name)[shown])
+        artists[name].set_data(t, np.maximum(gauge, FLOOR))
+
+
+def path_and_gauges(trajectory, description=None):
+    """Static figure of one run: the bead's path and the three gauges.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Of a bead on a circle of radius 1 m.
+    description : str, optional
+        Text equivalent; the trajectory's own summary if none is given.
+    """
+    figure = Figure()
+    artists = setup(figure)
+    for name, *_ in GAUGES:
+        artists[name].axes.set_xlim(0, trajectory.t[-1])
+    draw(trajectory, artists)
+    figure.description = description or repr(trajectory)
+    return figure
+
+
+def residuals(runs, title, description):
+    """|φ| over time of several runs on one logarithmic axis.
+
+    Parameters
+    ----------
+    runs : dict
+        Label to Trajectory; the first is drawn as the violation, the others dashed.
+    title, description : str
+    """
+    figure = Figure(figsize=(7.5, 3.0))
+    axes = figure.add_axes([0.1, 0.17, 0.87, 0.71], yscale="log")
+    for (name, tr), style in zip(runs.items(), ("-", "--", ":")):
+        axes.plot(tr.t, np.maximum(tr.position_residual, FLOOR), style, color=VIOLATION, label=name)
+        axes.annotate(name, (tr.t[-1], max(tr.position_residual[-1], FLOOR)), xytext=(-6, 7), textcoords="offset points", ha="right")
+    axes.set(title=title, xlabel="time (s)", ylabel="|φ| (m²)", xlim=(0, max(tr.t[-1] for tr in runs.values())))
+    axes.margins(y=0.15)
+    figure.description = description
+    return figure

@@ -1,0 +1,79 @@
+"""Explorer of lesson 07: how the step, the method and the remedies change the drift of a bead."""
+
+from functools import cache
+
+import numpy as np
+
+from chain_lib import codegen, mechanisms
+from chain_lib.draw import drift as picture
+from chain_lib.explore.explorer import Choice, Explorer, Slider
+from chain_lib.simulation import simulate
+from chain_lib.stabilization import Baumgarte, Projection
+
+DURATION = 10.0
+START = (-1.0, 0.0), (0.0, 0.0)
+STEPS_WITHOUT_NUMBA = 2000  # a run of about 0.1 s in plain NumPy
+
+PROJECTIONS = {
+    "none": None,
+    "velocity": Projection(position=False),
+    "position": Projection(velocity=False),
+    "position and velocity": Projection(),
+}
+
+
+def drift():
+    """The bead on a circle, from rest at the height of the centre, for 10 s.
+
+    Controls: method, dt (s), alpha and beta (1/s), projection. With a projection the gains rest,
+    since doing both is redundant.
+    """
+    return Explorer(
+        title="Drift of a bead on a wire",
+        controls=(
+            Choice("method", "method", {"RK4": "rk4", "semi-implicit Euler": "semi_implicit_euler"}, "rk4"),
+            Slider("dt", "step Δt", "s", 1e-3, 0.1, start=0.02, step=0.05, log=True, special=(0.01,)),
+            Slider("alpha", "Baumgarte α", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(10.0,)),
+            Slider("beta", "Baumgarte β", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(20.0,)),
+            Choice("projection", "projection", {name: name for name in PROJECTIONS}, "none"),
+        ),
+        compute=_compute,
+        setup=picture.setup,
+        draw=picture.draw,
+        text=_text,
+        presets={
+            "critical damping": {"alpha": 20.0, "beta": 20.0, "projection": "none"},
+            "beyond the limit": {"method": "semi_implicit_euler", "dt": 0.02, "alpha": 45.0, "beta": 45.0, "projection": "none"},
+        },
+    )
+
+
+@cache
+def _bead():
+    return mechanisms.BeadOnCircle().system()
+
+
+def _compute(*, method, dt, alpha, beta, projection):
+    stabilize = PROJECTIONS[projection] or (Baumgarte(alpha, beta) if alpha or beta else None)
+    duration = DURATION if codegen.compiles() else min(DURATION, STEPS_WITHOUT_NUMBA * dt)
+    return simulate(_bead(), *START, t_end=duration, dt=dt, method=method, stabilize=stabilize)
+
+
+def _text(run):
+    height = np.hypot(*run.q[-1]) - 1.0
+    side = "outside" if height > 0 else "inside"
+    numbers = (
+        f"After {run.t[-1]:.4g} s with Δt = {1e3 * (run.t[1] - run.t[0]):.3g} ms the bead is {_length(height)} {side} "
+        f"the wire. Largest values: position residual {run.position_residual.max():.1e} m², velocity residual "
+        f"{run.velocity_residual.max():.1e} m²/s, energy balance {np.abs(run.energy_balance).max():.1e} J."
+    )
+    shortened = f"Shortened to {run.t[-1]:.3g} s, since numba is not installed."
+    short = [shortened] if run.stopped is None and run.t[-1] < DURATION else []
+    return " ".join([numbers, *([run.stopped] if run.stopped else []), *run.notes, *short])
+
+
+def _length(metres):
+    for unit, size in (("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9)):
+        if abs(metres) >= size / 10:
+            return f"{abs(metres) / size:.2g} {unit}"
+    return "less than 1 nm"
