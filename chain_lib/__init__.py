@@ -25,6 +25,7 @@ _HOME = {
     "InconsistentStart": "simulation",
     "simulate": "simulation",
     "Trajectory": "trajectory",
+    "check_installation": "installation",
 }
 _MODULES = ("draw", "explore", "mechanisms")
 

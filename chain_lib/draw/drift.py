@@ -36,7 +36,7 @@ def sketch():
     arrow(axes, bead, bead * 1.55, FORCE)
     label(axes, bead * 1.55 + (0.08, 0.03), "Jᵀλ for λ > 0", color=FORCE, ha="left")
     arrow(axes, bead, bead + (0, -0.6), PLATFORM)
-    label(axes, bead + (0.22, -0.62), "m g")
+    label(axes, bead + (-0.2, -0.45), "m g")
     label(axes, (0, -1.2), "wire: φ = x² + y² − R² = 0")
     figure.description = (
         "A bead of mass m on a fixed circular wire of radius R in a vertical plane. x points right and y up, "
@@ -70,9 +70,9 @@ def setup(figure, title="path of the bead (m)"):
     return artists
 
 
-def draw(trajectory, artists):
-    """Put a trajectory of the bead into the artists of `setup`."""
-    shown = np.unique(np.linspace(0, len(trajectory.t) - 1, POINTS).astype(int))
+def draw(trajectory, artists, points=POINTS):
+    """Put a trajectory of the bead into the artists of `setup`, thinned to a number of points."""
+    shown = np.unique(np.linspace(0, len(trajectory.t) - 1, points).astype(int))
     t, (x, y) = trajectory.t[shown], trajectory.q[shown].T
     last = t >= t[-1] - 1.0
     artists["earlier"].set_data(x, y)
@@ -97,26 +97,27 @@ def path_and_gauges(trajectory, description=None):
     artists = setup(figure)
     for name, *_ in GAUGES:
         artists[name].axes.set_xlim(0, trajectory.t[-1])
-    draw(trajectory, artists)
+    draw(trajectory, artists, points=20 * POINTS)
     figure.description = description or repr(trajectory)
     return figure
 
 
-def residuals(runs, title, description):
+def residuals(runs, description):
     """|φ| over time of several runs on one logarithmic axis.
 
     Parameters
     ----------
     runs : dict
-        Label to Trajectory; the first is drawn as the violation, the others dashed.
-    title, description : str
+        Label to (t, φ), arrays of one length.
+    description : str
+        Text equivalent.
     """
     figure = Figure(figsize=(7.5, 3.0))
-    axes = figure.add_axes([0.1, 0.17, 0.87, 0.71], yscale="log")
-    for (name, tr), style in zip(runs.items(), ("-", "--", ":")):
-        axes.plot(tr.t, np.maximum(tr.position_residual, FLOOR), style, color=VIOLATION, label=name)
-        axes.annotate(name, (tr.t[-1], max(tr.position_residual[-1], FLOOR)), xytext=(-6, 7), textcoords="offset points", ha="right")
-    axes.set(title=title, xlabel="time (s)", ylabel="|φ| (m²)", xlim=(0, max(tr.t[-1] for tr in runs.values())))
-    axes.margins(y=0.15)
+    axes = figure.add_axes([0.1, 0.17, 0.87, 0.76], yscale="log")
+    for (name, (t, phi)), style in zip(runs.items(), ("-", "--", ":")):
+        size = np.maximum(np.abs(phi), FLOOR)
+        axes.plot(t, size, style, color=VIOLATION)
+        axes.annotate(name, (t[-1], size[-1]), xytext=(-6, -13), textcoords="offset points", ha="right")
+    axes.set(xlabel="time (s)", ylabel="|φ| (m²)", xlim=(0, max(t[-1] for t, _ in runs.values())))
     figure.description = description
     return figure

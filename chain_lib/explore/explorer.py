@@ -152,6 +152,6 @@ class Explorer:
 
     def widget(self):
         """The live explorer, for the last line of a notebook cell."""
-        from chain_lib.explore.live import live
+        from chain_lib.explore.live import LiveExplorer
 
-        return live(self)
+        return LiveExplorer(self)

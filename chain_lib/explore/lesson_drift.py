@@ -60,20 +60,19 @@ def _compute(*, method, dt, alpha, beta, projection):
 
 
 def _text(run):
-    height = np.hypot(*run.q[-1]) - 1.0
-    side = "outside" if height > 0 else "inside"
     numbers = (
-        f"After {run.t[-1]:.4g} s with Δt = {1e3 * (run.t[1] - run.t[0]):.3g} ms the bead is {_length(height)} {side} "
-        f"the wire. Largest values: position residual {run.position_residual.max():.1e} m², velocity residual "
-        f"{run.velocity_residual.max():.1e} m²/s, energy balance {np.abs(run.energy_balance).max():.1e} J."
+        f"After {run.t[-1]:.4g} s with Δt = {1e3 * (run.t[1] - run.t[0]):.3g} ms the bead is "
+        f"{_place(np.hypot(*run.q[-1]) - 1.0)}. Largest values: position residual {run.position_residual.max():.1e} m², "
+        f"velocity residual {run.velocity_residual.max():.1e} m²/s, energy balance {np.abs(run.energy_balance).max():.1e} J."
     )
     shortened = f"Shortened to {run.t[-1]:.3g} s, since numba is not installed."
     short = [shortened] if run.stopped is None and run.t[-1] < DURATION else []
     return " ".join([numbers, *([run.stopped] if run.stopped else []), *run.notes, *short])
 
 
-def _length(metres):
+def _place(outside):
+    """Where a bead is that is so many metres outside the wire, in words."""
     for unit, size in (("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9)):
-        if abs(metres) >= size / 10:
-            return f"{abs(metres) / size:.2g} {unit}"
-    return "less than 1 nm"
+        if abs(outside) >= size / 10:
+            return f"{abs(outside) / size:.2g} {unit} {'outside' if outside > 0 else 'inside'} the wire"
+    return "on the wire to a tenth of a nanometre"

@@ -1,6 +1,7 @@
 """The live explorer: ipywidgets controls beside a picture of our own on anywidget."""
 
 from io import BytesIO
+from math import log10
 from pathlib import Path
 
 import anywidget
@@ -54,48 +55,53 @@ class Renderer:
         return buffer.getvalue()
 
 
-def live(explorer):
+class LiveExplorer(widgets.Box):
     """Controls in a column, the picture to the right, one line of text under it.
 
-    Returns
-    -------
-    ipywidgets.Box
-        With the controls by name in ``controls`` and the `Picture` in ``picture``.
+    Attributes
+    ----------
+    controls : dict
+        The ipywidgets controls by name.
+    picture : Picture
     """
-    renderer = Renderer(explorer)
-    picture = Picture()
-    controls = {control.name: _control(control) for control in explorer.controls}
-    held = False
 
-    def show(_=None):
-        if not held:
-            result = explorer.compute(**{name: control.value for name, control in controls.items()})
-            picture.show(renderer.png(result), explorer.title, explorer.text(result))
+    def __init__(self, explorer):
+        self.explorer = explorer
+        self.controls = {control.name: _control(control) for control in explorer.controls}
+        self.picture = Picture()
+        self._renderer = Renderer(explorer)
+        self._held = False
+        for control in self.controls.values():
+            control.observe(self._show, "value")
+        buttons = [self._button(label, values) for label, values in {"Reset": explorer.start, **explorer.presets}.items()]
+        row = widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))
+        column = widgets.VBox([*self.controls.values(), row], layout=widgets.Layout(width="290px"))
+        super().__init__([column, self.picture], layout=widgets.Layout(display="flex", flex_flow="row wrap"))
+        self.add_class("chain-lib-explorer")
+        self._show()
 
-    def set_to(values):
-        nonlocal held
-        held = True
+    def set(self, values):
+        """Move several controls and draw once."""
+        self._held = True
         try:
             for name, value in values.items():
-                controls[name].value = value
+                self.controls[name].value = value
         finally:
-            held = False
-        show()
+            self._held = False
+        self._show()
 
-    for control in controls.values():
-        control.observe(show, "value")
-    buttons = []
-    for label, values in {"Reset": explorer.start, **explorer.presets}.items():
+    def _show(self, _=None):
+        if not self._held:
+            result = self.explorer.compute(**{name: control.value for name, control in self.controls.items()})
+            self.picture.show(self._renderer.png(result), self.explorer.title, self.explorer.text(result))
+
+    def _button(self, label, values):
         button = widgets.Button(description=label, layout=widgets.Layout(width="auto"))
-        button.on_click(lambda _, values=values: set_to(values))
-        buttons.append(button)
-    show()
-    row = widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))
-    column = widgets.VBox([*controls.values(), row], layout=widgets.Layout(width="290px"))
-    box = widgets.Box([column, picture], layout=widgets.Layout(display="flex", flex_flow="row wrap"))
-    box.add_class("chain-lib-explorer")
-    box.controls, box.picture = controls, picture
-    return box
+        button.on_click(lambda _: self.set(values))
+        return button
+
+    def __repr__(self):
+        return f"{self.explorer.title}: sliders, alive when the notebook runs"
 
 
 def _control(control):
@@ -104,8 +110,6 @@ def _control(control):
         return widgets.Dropdown(
             options=list(control.options.items()), value=control.start, description=control.label, style=style, layout=layout
         )
-    from math import log10
-
     label = f"{control.label} ({control.unit})"
     tip = f"{control.label}, {control.range}"
     shared = dict(value=control.start, step=control.step, description=label, description_allow_html=False)
