@@ -27,16 +27,16 @@ def sketch():
     for tip, name, at in (((0.55, 0), "x", (0.66, -0.02)), ((0, 0.55), "y", (0.0, 0.68))):
         arrow(axes, (0, 0), tip, PLATFORM)
         label(axes, at, name)
-    angle = np.deg2rad(35)
+    angle = np.deg2rad(50)
     bead = np.array([np.cos(angle), np.sin(angle)])
     axes.plot([0, bead[0]], [0, bead[1]], color=GROUND, linewidth=1.0, linestyle=":")
-    label(axes, 0.5 * bead + (-0.06, 0.1), "R")
+    label(axes, 0.5 * bead + (-0.1, 0.06), "R")
     axes.plot(*bead, "o", color=CRANK, markersize=13)
-    label(axes, bead + (-0.04, 0.18), "m")
+    label(axes, bead + (-0.1, 0.16), "m")
     arrow(axes, bead, bead * 1.55, FORCE)
     label(axes, bead * 1.55 + (0.08, 0.03), "Jᵀλ for λ > 0", color=FORCE, ha="left")
     arrow(axes, bead, bead + (0, -0.6), PLATFORM)
-    label(axes, bead + (-0.2, -0.45), "m g")
+    label(axes, bead + (0.06, -0.5), "m g", ha="left")
     label(axes, (0, -1.2), "wire: φ = x² + y² − R² = 0")
     figure.description = (
         "A bead of mass m on a fixed circular wire of radius R in a vertical plane. x points right and y up, "
@@ -83,41 +83,56 @@ def draw(trajectory, artists, points=POINTS):
         artists[name].set_data(t, np.maximum(gauge, FLOOR))
 
 
-def path_and_gauges(trajectory, description=None):
-    """Static figure of one run: the bead's path and the three gauges.
+def describe(trajectory):
+    """A run of the bead on a circle of 1 m in words and numbers: where it ends, and the largest residuals."""
+    step = 1e3 * (trajectory.t[1] - trajectory.t[0])
+    return " ".join(
+        [
+            f"After {trajectory.t[-1]:.4g} s with Δt = {step:.3g} ms the bead is {_place(np.hypot(*trajectory.q[-1]) - 1.0)}.",
+            f"Largest values: position residual {trajectory.position_residual.max():.1e} m²,",
+            f"velocity residual {trajectory.velocity_residual.max():.1e} m²/s,",
+            f"energy balance {np.abs(trajectory.energy_balance).max():.1e} J.",
+            *([trajectory.stopped] if trajectory.stopped else []),
+            *trajectory.notes,
+        ]
+    )
 
-    Parameters
-    ----------
-    trajectory : Trajectory
-        Of a bead on a circle of radius 1 m.
-    description : str, optional
-        Text equivalent; the trajectory's own summary if none is given.
-    """
+
+def _place(outside):
+    """Where a bead is that is so many metres outside the wire, in words."""
+    for unit, size in (("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9)):
+        if abs(outside) >= size / 10:
+            return f"{abs(outside) / size:.2g} {unit} {'outside' if outside > 0 else 'inside'} the wire"
+    return "on the wire to a tenth of a nanometre"
+
+
+def path_and_gauges(trajectory):
+    """Static figure of one run of a bead on a circle of 1 m: its path and the three gauges."""
     figure = Figure()
     artists = setup(figure)
     for name, *_ in GAUGES:
         artists[name].axes.set_xlim(0, trajectory.t[-1])
     draw(trajectory, artists, points=20 * POINTS)
-    figure.description = description or repr(trajectory)
+    figure.description = describe(trajectory)
     return figure
 
 
-def residuals(runs, description):
+def residuals(runs):
     """|φ| over time of several runs on one logarithmic axis.
 
     Parameters
     ----------
     runs : dict
         Label to (t, φ), arrays of one length.
-    description : str
-        Text equivalent.
     """
     figure = Figure(figsize=(7.5, 3.0))
     axes = figure.add_axes([0.1, 0.17, 0.87, 0.76], yscale="log")
+    words = []
     for (name, (t, phi)), style in zip(runs.items(), ("-", "--", ":")):
         size = np.maximum(np.abs(phi), FLOOR)
         axes.plot(t, size, style, color=VIOLATION)
         axes.annotate(name, (t[-1], size[-1]), xytext=(-6, -13), textcoords="offset points", ha="right")
+        words.append(f"{name}: at most 1e{int(np.ceil(np.log10(size.max())))} m²")
     axes.set(xlabel="time (s)", ylabel="|φ| (m²)", xlim=(0, max(t[-1] for t, _ in runs.values())))
-    figure.description = description
+    figure.description = f"|φ| over {t[-1]:g} s on a logarithmic axis. " + "; ".join(words) + "."
     return figure

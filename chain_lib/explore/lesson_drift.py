@@ -2,8 +2,6 @@
 
 from functools import cache
 
-import numpy as np
-
 from chain_lib import codegen, mechanisms
 from chain_lib.draw import drift as picture
 from chain_lib.explore.explorer import Choice, Explorer, Slider
@@ -33,8 +31,8 @@ def drift():
         controls=(
             Choice("method", "method", {"RK4": "rk4", "semi-implicit Euler": "semi_implicit_euler"}, "rk4"),
             Slider("dt", "step Δt", "s", 1e-3, 0.1, start=0.02, step=0.05, log=True, special=(0.01,)),
-            Slider("alpha", "Baumgarte α", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(10.0,)),
-            Slider("beta", "Baumgarte β", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(20.0,)),
+            Slider("alpha", "gain α", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(10.0,)),
+            Slider("beta", "gain β", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(20.0,)),
             Choice("projection", "projection", {name: name for name in PROJECTIONS}, "none"),
         ),
         compute=_compute,
@@ -60,19 +58,6 @@ def _compute(*, method, dt, alpha, beta, projection):
 
 
 def _text(run):
-    numbers = (
-        f"After {run.t[-1]:.4g} s with Δt = {1e3 * (run.t[1] - run.t[0]):.3g} ms the bead is "
-        f"{_place(np.hypot(*run.q[-1]) - 1.0)}. Largest values: position residual {run.position_residual.max():.1e} m², "
-        f"velocity residual {run.velocity_residual.max():.1e} m²/s, energy balance {np.abs(run.energy_balance).max():.1e} J."
-    )
-    shortened = f"Shortened to {run.t[-1]:.3g} s, since numba is not installed."
-    short = [shortened] if run.stopped is None and run.t[-1] < DURATION else []
-    return " ".join([numbers, *([run.stopped] if run.stopped else []), *run.notes, *short])
-
-
-def _place(outside):
-    """Where a bead is that is so many metres outside the wire, in words."""
-    for unit, size in (("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9)):
-        if abs(outside) >= size / 10:
-            return f"{abs(outside) / size:.2g} {unit} {'outside' if outside > 0 else 'inside'} the wire"
-    return "on the wire to a tenth of a nanometre"
+    short = run.stopped is None and run.t[-1] < DURATION
+    note = f" Shortened to {run.t[-1]:.3g} s, since numba is not installed." if short else ""
+    return picture.describe(run) + note

@@ -75,7 +75,7 @@ class LiveExplorer(widgets.Box):
             control.observe(self._show, "value")
         buttons = [self._button(label, values) for label, values in {"Reset": explorer.start, **explorer.presets}.items()]
         row = widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))
-        column = widgets.VBox([*self.controls.values(), row], layout=widgets.Layout(width="290px"))
+        column = widgets.VBox([*self.controls.values(), row], layout=widgets.Layout(width="370px"))
         super().__init__([column, self.picture], layout=widgets.Layout(display="flex", flex_flow="row wrap"))
         self.add_class("chain-lib-explorer")
         self._show()
@@ -105,15 +105,13 @@ class LiveExplorer(widgets.Box):
 
 
 def _control(control):
-    style, layout = {"description_width": "105px"}, widgets.Layout(width="280px")
+    style, layout = {"description_width": "150px"}, widgets.Layout(width="360px")
     if isinstance(control, Choice):
         return widgets.Dropdown(
             options=list(control.options.items()), value=control.start, description=control.label, style=style, layout=layout
         )
-    label = f"{control.label} ({control.unit})"
-    tip = f"{control.label}, {control.range}"
-    shared = dict(value=control.start, step=control.step, description=label, description_allow_html=False)
-    shared |= dict(style=style, layout=layout, tooltip=tip)
+    label = f"{control.label} ({control.low:g} to {control.high:g} {control.unit})"
+    shared = dict(value=control.start, step=control.step, description=label, style=style, layout=layout)
     if control.log:
         return widgets.FloatLogSlider(min=log10(control.low), max=log10(control.high), readout_format=".3g", **shared)
     return widgets.FloatSlider(min=control.low, max=control.high, readout_format=".3g", **shared)
