@@ -67,7 +67,7 @@ def solve_kkt(M, J, r, s, units=None):
     m, n = J.shape
     if (rank := constraint_rank(M, J, units)) < m:
         raise SingularConfiguration(
-            f"The KKT system is singular: the constraint Jacobian has rank {rank} but {m} rows "
+            f"The KKT system is singular: the constraint Jacobian has rank {rank} of {m} "
             f"(relative tolerance {RANK_TOLERANCE:g}), so the multipliers are not determined here.",
             rank,
             m,

@@ -18,29 +18,31 @@ POINTS = 1000  # enough for a line as wide as the screen
 
 def sketch():
     """The bead on its wire, with every sign that the lesson uses."""
-    figure = Figure(figsize=(5.0, 3.9))
+    figure = Figure(figsize=(5.0, 4.1))
     axes = figure.add_axes([0.02, 0.02, 0.96, 0.96])
-    axes.set(aspect="equal", xlim=(-1.2, 2.3), ylim=(-1.4, 1.33))
+    axes.set(aspect="equal", xlim=(-1.3, 2.1), ylim=(-1.45, 1.35))
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1.0, fill=False, color=PLATFORM, linewidth=2.5))
-    ground(axes, (0, 0))
-    for tip, name, at in (((0.55, 0), "x", (0.66, -0.02)), ((0, 0.55), "y", (0.0, 0.68))):
+    ground(axes, (0, -1))
+    x, y = bead = np.array([np.cos(np.deg2rad(50)), np.sin(np.deg2rad(50))])
+    for corner in ((x, 0), (0, y)):
+        axes.plot(*zip(bead, corner), color=GROUND, linewidth=1.0, linestyle=":")
+    axes.plot([0, -1], [0, 0], color=GROUND, linewidth=1.2)
+    label(axes, (-0.5, 0.1), "R")
+    axes.plot(0, 0, "o", color=PLATFORM, markersize=4)
+    for tip, name, at in (((x, 0), "x", (x / 2, -0.12)), ((0, y), "y", (-0.12, y / 2))):
         arrow(axes, (0, 0), tip, PLATFORM)
         label(axes, at, name)
-    angle = np.deg2rad(50)
-    bead = np.array([np.cos(angle), np.sin(angle)])
-    axes.plot([0, bead[0]], [0, bead[1]], color=GROUND, linewidth=1.0, linestyle=":")
-    label(axes, 0.5 * bead + (-0.1, 0.06), "R")
-    axes.plot(*bead, "o", color=CRANK, markersize=13)
-    label(axes, bead + (-0.1, 0.16), "m")
+    axes.plot(x, y, "o", color=CRANK, markersize=13)
+    label(axes, bead + (-0.13, 0.17), "m")
     arrow(axes, bead, bead * 1.55, FORCE)
     label(axes, bead * 1.55 + (0.08, 0.03), "Jᵀλ for λ > 0", color=FORCE, ha="left")
-    arrow(axes, bead, bead + (0, -0.6), PLATFORM)
-    label(axes, bead + (0.06, -0.5), "m g", ha="left")
-    label(axes, (0, -1.2), "wire: φ = x² + y² − R² = 0")
+    arrow(axes, bead, bead + (0, -0.55), FORCE)
+    label(axes, bead + (0.06, -0.48), "m g", color=FORCE, ha="left")
+    label(axes, (0.35, -1.3), "wire: φ = x² + y² − R² = 0", ha="left")
     figure.description = (
-        "A bead of mass m on a fixed circular wire of radius R in a vertical plane. x points right and y up, "
-        "both from the centre. Gravity m g points down. A positive multiplier gives a force that points outward."
+        "A bead of mass m on a circular wire of radius R that is fixed to the ground, in a vertical plane. x points "
+        "right and y up, both from the centre. Gravity m g points down. A positive multiplier pushes the bead outward."
     )
     return figure
 
@@ -52,6 +54,8 @@ def setup(figure, title="path of the bead (m)"):
     path.set(title=title, xlabel="x (m)", ylabel="y (m)", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
     angle = np.linspace(0, 2 * np.pi, 200)
     path.plot(np.cos(angle), np.sin(angle), **REFERENCE, label="wire", zorder=1)
+    path.plot(-1, 0, "o", color="white", markeredgecolor=CRANK, markersize=6)
+    path.annotate("start", (-1, 0), xytext=(8, -3), textcoords="offset points", fontsize=9)
     (artists["earlier"],) = path.plot([], [], color=CRANK, alpha=0.3, linewidth=1.0, label="path")
     (artists["last"],) = path.plot([], [], color=CRANK, label="last second")
     (artists["bead"],) = path.plot([], [], "o", color=CRANK, markersize=9, markeredgecolor="white")
@@ -62,7 +66,7 @@ def setup(figure, title="path of the bead (m)"):
         axes.set_yticks([1e-15, 1e-10, 1e-5, 1])
         axes.minorticks_off()
         axes.axhline(2e-16, color="0.6", linewidth=0.8, linestyle=":")
-        axes.annotate("rounding level", (0.99, 4e-16), xycoords=("axes fraction", "data"), ha="right", fontsize=8, color="0.4")
+        axes.annotate("rounding level", (0.99, 3e-14), xycoords=("axes fraction", "data"), ha="right", fontsize=8, color="0.4")
         (artists[name],) = axes.plot([], [], color=colour, linestyle=style)
         if row < 2:
             axes.tick_params(labelbottom=False)
@@ -72,7 +76,7 @@ def setup(figure, title="path of the bead (m)"):
 
 def draw(trajectory, artists, points=POINTS):
     """Put a trajectory of the bead into the artists of `setup`, thinned to a number of points."""
-    shown = np.unique(np.linspace(0, len(trajectory.t) - 1, points).astype(int))
+    shown = _thinned(len(trajectory.t), points)
     t, (x, y) = trajectory.t[shown], trajectory.q[shown].T
     last = t >= t[-1] - 1.0
     artists["earlier"].set_data(x, y)
@@ -81,6 +85,11 @@ def draw(trajectory, artists, points=POINTS):
     for name, *_ in GAUGES:
         gauge = np.abs(getattr(trajectory, name)[shown])
         artists[name].set_data(t, np.maximum(gauge, FLOOR))
+
+
+def _thinned(count, points):
+    """Indices of so many points out of count, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, points).astype(int))
 
 
 def describe(trajectory):
@@ -103,7 +112,7 @@ def _place(outside):
     for unit, size in (("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9)):
         if abs(outside) >= size / 10:
             return f"{abs(outside) / size:.2g} {unit} {'outside' if outside > 0 else 'inside'} the wire"
-    return "on the wire to a tenth of a nanometre"
+    return "within 0.1 nm of the wire"
 
 
 def path_and_gauges(trajectory):
@@ -114,6 +123,31 @@ def path_and_gauges(trajectory):
         artists[name].axes.set_xlim(0, trajectory.t[-1])
     draw(trajectory, artists, points=20 * POINTS)
     figure.description = describe(trajectory)
+    return figure
+
+
+def growth(trajectory, slope):
+    """φ over time of a run that drifts, and the parabola ½ slope t² that its steps add up to.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Of a mechanism with one constraint.
+    slope : float
+        Growth of φ̇ per second.
+    """
+    shown = _thinned(len(trajectory.t), POINTS)
+    t, phi = trajectory.t[shown], [trajectory.system.phi(q)[0] for q in trajectory.q[shown]]
+    figure = Figure(figsize=(7.5, 2.8))
+    axes = figure.add_axes([0.1, 0.18, 0.87, 0.76])
+    axes.plot(t, phi, color=VIOLATION, label="φ of the run")
+    axes.plot(t, slope / 2 * t**2, **REFERENCE, label="parabola")
+    axes.set(xlabel="time (s)", ylabel="φ (m²)", xlim=(0, t[-1]))
+    axes.legend(loc="lower left")
+    figure.description = (
+        f"φ over {t[-1]:g} s. It starts flat, bends down and ends at {phi[-1]:.3g} m². "
+        f"The parabola {slope / 2:.3g} t² follows it, to {slope / 2 * t[-1] ** 2:.3g} m²."
+    )
     return figure
 
 

@@ -30,7 +30,7 @@ def drift():
         title="Drift of a bead on a wire",
         controls=(
             Choice("method", "method", {"RK4": "rk4", "semi-implicit Euler": "semi_implicit_euler"}, "rk4"),
-            Slider("dt", "step Δt", "s", 1e-3, 0.1, start=0.02, step=0.05, log=True, special=(0.01,)),
+            Slider("dt", "Δt", "s", 1e-3, 0.1, start=0.02, step=0.05, log=True, special=(0.01,)),
             Slider("alpha", "gain α", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(10.0,)),
             Slider("beta", "gain β", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(20.0,)),
             Choice("projection", "projection", {name: name for name in PROJECTIONS}, "none"),
