@@ -120,12 +120,12 @@ def simulate(
         _refuse_inconsistent(system, q, v, scale)
     alpha, beta, mass, position, velocity = _stabilization(stabilize)
     tau, torque, failure = _torque(system, torque, q, v)
-    accelerations(system, q, v, tau)
-
     n, m, N = system.n, system.m, len(times)
     Q, V, multipliers, gauges = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.empty((N, 3))
     a, lam, dq, dv, record, work = np.zeros(n), np.zeros(m), np.zeros(n), np.zeros(n), np.zeros(6), np.zeros((4, n))
+    solved = system.code.accelerate(0.0, q, v, system.p, tau, alpha, beta, a, lam, record)
     size = float(np.linalg.norm(scale)) or 1.0
+    _refuse_hopeless(system, q, v, tau, solved, record, size)
     numbers = (alpha, beta, mass, position, velocity, ROUNDING * size, DIVERGED * size, DIVERGED_RATE * size)
     run, step = (march, step) if torque is None else (plain(march), plain(step))
     sound = 1
@@ -162,9 +162,9 @@ def _times(t_end, dt):
 
 
 def _refuse_inconsistent(system, q, v, scale):
-    phi = system.phi(q)
-    rate = system.J(q) @ v + system.phi_t(q)
-    moving = np.abs(system.J(q)) @ np.abs(v) + np.abs(system.phi_t(q))
+    phi, J, phi_t = system.phi(q), system.J(q), system.phi_t(q)
+    rate = J @ v + phi_t
+    moving = np.abs(J) @ np.abs(v) + np.abs(phi_t)
     offer = "Start from q0, v0 = cl.project(system, q0, v0), or pass consistent_start=False to run it as it is."
     for k, (name, (_, unit)) in enumerate(system.mechanism.constraints.items()):
         if not abs(phi[k]) <= CONSISTENT * scale[k]:
@@ -177,6 +177,24 @@ def _refuse_inconsistent(system, q, v, scale):
                 f"The start's velocity violates the constraint '{name}': J v + φ_t = {rate[k]:.3g} {unit}/s, "
                 f"where {CONSISTENT * (scale[k] + moving[k]):.1g} is allowed. {offer}"
             )
+
+
+def _refuse_hopeless(system, q, v, tau, solved, record, size):
+    """Raise where not even the first state can be computed."""
+    phi, rate, energy = np.sqrt(record[0]), np.sqrt(record[1]), record[2]
+    if not (phi <= DIVERGED * size and rate <= DIVERGED_RATE * size and abs(energy) < np.inf):
+        raise InconsistentStart(
+            f"The start is too far off to be run: ‖φ‖ = {phi:.2g}, ‖J v + φ_t‖ = {rate:.2g}, energy {energy:.2g} J. "
+            "Start from a state that is closer to the constraints and slower."
+        )
+    if not solved:
+        accelerations(system, q, v, tau)  # raises, with the rank
+        raise SingularConfiguration(
+            f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {q}, and a simulation needs "
+            "that; give every coordinate some mass.",
+            system.m,
+            system.m,
+        )
 
 
 def _stabilization(stabilize):

@@ -31,3 +31,19 @@ def wire():
 def pendulum():
     """Exact state of the bead after 10 s, with its source in the file."""
     return json.loads((Path(__file__).parent / "data" / "pendulum.json").read_text())
+
+
+FIGURES = pytest.StashKey[list]()
+
+
+@pytest.fixture
+def report(request):
+    """Note a measured figure; all of them are printed at the end of the run."""
+    return request.config.stash.setdefault(FIGURES, []).append
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if figures := config.stash.get(FIGURES, []):
+        terminalreporter.section("measured")
+        for line in figures:
+            terminalreporter.write_line(line)

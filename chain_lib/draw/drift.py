@@ -20,7 +20,7 @@ def sketch():
     """The bead on its wire, with every sign that the lesson uses."""
     figure = Figure(figsize=(5.0, 4.1))
     axes = figure.add_axes([0.02, 0.02, 0.96, 0.96])
-    axes.set(aspect="equal", xlim=(-1.3, 2.1), ylim=(-1.45, 1.35))
+    axes.set(aspect="equal", xlim=(-1.3, 2.1), ylim=(-1.45, 1.4))
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1.0, fill=False, color=PLATFORM, linewidth=2.5))
     ground(axes, (0, -1))

@@ -1,0 +1,140 @@
+"""Explorers over all corners and special values, and the live widget around them."""
+
+from io import BytesIO
+from itertools import product
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import chain_lib as cl
+from chain_lib import codegen
+from chain_lib.explore.explorer import Slider
+from chain_lib.explore.live import LiveExplorer, Renderer
+
+EXPLORERS = {name: getattr(cl.explore, name) for name in cl.explore.__all__}
+
+
+@pytest.fixture(params=EXPLORERS)
+def explorer(request):
+    return EXPLORERS[request.param]()
+
+
+def corners(explorer):
+    """Every combination of the controls' ends and special values, and every preset."""
+    names = [control.name for control in explorer.controls]
+    for values in product(*(control.ends for control in explorer.controls)):
+        yield dict(zip(names, values))
+    for preset in explorer.presets.values():
+        yield {**explorer.start, **preset}
+
+
+def test_every_corner_is_computed_drawn_and_said(explorer):
+    renderer = Renderer(explorer)
+    seen = set()
+    for values in corners(explorer):
+        result = explorer.compute(**explorer.complete(values))
+        picture = Image.open(BytesIO(renderer.png(result)))
+        assert picture.size == tuple(int(100 * inches) for inches in explorer.figsize)
+        for name, artist in renderer.artists.items():
+            assert np.isfinite(np.array(artist.get_data(), dtype=float)).all(), (name, values)
+        text = explorer.text(result)
+        assert 40 < len(text) < 900 and "nan" not in text and "inf " not in text, (values, text)
+        seen.add(text)
+    assert len(seen) > 10, "the controls change what is said"
+
+
+def test_the_same_values_give_the_same_picture_whatever_came_before(explorer):
+    renderer = Renderer(explorer)
+    start = explorer.compute(**explorer.start)
+    first = renderer.png(start)
+    last = list(corners(explorer))[-1]
+    assert renderer.png(explorer.compute(**last)) != first
+    assert renderer.png(start) == first
+    np.testing.assert_array_equal(start.q, explorer.compute(**explorer.start).q)
+
+
+def test_presets_and_starts_are_possible(explorer):
+    for values in (explorer.start, *explorer.presets.values()):
+        explorer.complete(values)
+    for control in explorer.controls:
+        assert control.admits(control.start) and all(map(control.admits, control.ends))
+
+
+def test_the_live_picture_follows_every_control(explorer):
+    live = LiveExplorer(explorer)
+    for control in explorer.controls:
+        live.set(explorer.start)
+        before = live.picture.serial, live.picture.png, live.picture.text
+        value = next(value for value in reversed(control.ends) if value != control.start)
+        live.controls[control.name].value = value
+        assert live.picture.serial == before[0] + 1
+        if control.name not in ("alpha", "beta"):
+            assert live.picture.png != before[1]
+        assert live.picture.text != before[2] and live.picture.alt.endswith(live.picture.text)
+
+
+def test_the_live_picture_is_the_pure_computation(explorer):
+    live = LiveExplorer(explorer)
+    values = {control.name: control.ends[-1] for control in explorer.controls}
+    live.set(values)
+    assert live.picture.text == explorer.text(explorer.compute(**values))
+
+
+def test_buttons_set_all_values_and_draw_once(explorer):
+    live = LiveExplorer(explorer)
+    buttons = {button.description: button for button in live.children[0].children[-1].children}
+    assert set(buttons) == {"Reset", *explorer.presets}
+    for name, values in explorer.presets.items():
+        serial = live.picture.serial
+        buttons[name].click()
+        assert live.picture.serial == serial + 1
+        assert {key: live.controls[key].value for key in values} == values
+    buttons["Reset"].click()
+    assert {name: control.value for name, control in live.controls.items()} == explorer.start
+
+
+def test_two_views_of_one_explorer_do_not_disturb_each_other(explorer):
+    one, other = LiveExplorer(explorer), LiveExplorer(explorer)
+    untouched = other.picture.png
+    one.set(next(iter(explorer.presets.values())))
+    assert other.picture.png == untouched
+
+
+def test_the_static_figure_describes_itself(explorer):
+    figure = explorer.figure()
+    assert figure.description == explorer.text(explorer.compute(**explorer.start))
+
+
+@pytest.mark.parametrize(
+    "values, sentence",
+    [
+        (dict(speed=1), "no control 'speed'; there are method, dt, alpha, beta, projection"),
+        (dict(dt=0.2), "dt = 0.2 is not possible; it is a number from 0.001 to 0.1 s"),
+        (dict(dt=float("nan")), "dt = nan is not possible"),
+        (dict(dt="small"), "dt = 'small' is not possible"),
+        (dict(method="euler"), "method = 'euler' is not possible; it is one of 'rk4', 'semi_implicit_euler'"),
+    ],
+)
+def test_impossible_values_are_refused_in_a_sentence(values, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        cl.explore.drift().figure(**values)
+
+
+def test_without_numba_a_long_run_is_shortened_and_says_so(monkeypatch):
+    monkeypatch.setattr(codegen, "compiles", lambda: False)
+    explorer = cl.explore.drift()
+    run = explorer.compute(**explorer.complete(dict(dt=1e-3)))
+    assert run.t[-1] == pytest.approx(2.0)
+    assert explorer.text(run).endswith("Shortened to 2 s, since numba is not installed.")
+    assert explorer.compute(**explorer.complete(dict(dt=0.02))).t[-1] == 10.0
+
+
+def test_log_sliders_reach_their_ends_and_start():
+    live = LiveExplorer(cl.explore.drift())
+    dt = next(control for control in live.explorer.controls if control.name == "dt")
+    widget = live.controls["dt"]
+    assert isinstance(dt, Slider) and dt.log
+    for value in dt.ends:
+        widget.value = value
+        assert widget.value == pytest.approx(value, rel=1e-12)
