@@ -18,6 +18,12 @@ from chain_lib.linear import ldlt_lines
 
 ERROR_MODEL = "numpy"  # a division by zero gives inf, as in NumPy, and ends the run as a divergence
 
+# Kernels share two arrays, because passing one costs as much as an evaluation of a small mechanism:
+# ``state`` has a row each for coordinates, velocities, applied forces and accelerations, and
+# ``record`` holds what is watched, with the multipliers from MULTIPLIERS on.
+Q, V, TAU, A = range(4)
+PHI_SQUARED, RATE_SQUARED, ENERGY, POWER, WORK, REASON, MULTIPLIERS = range(7)
+
 
 @cache
 def _numba():
@@ -33,13 +39,13 @@ def _signatures():
     from numba import types
 
     real, vector, matrix, yes = types.float64, types.float64[::1], types.float64[:, ::1], types.boolean
-    accelerate = yes(real, vector, vector, vector, vector, real, real, vector, vector, vector)
-    correct = yes(real, vector, vector, vector, real, vector, vector, vector)
-    settle = types.intp(types.FunctionType(correct), real, vector, vector, vector, *[real] * 4, *[vector] * 3)
+    accelerate = yes(real, matrix, vector, real, real, vector)
+    correct = yes(real, matrix, vector, real, matrix, vector)
+    settle = types.intp(types.FunctionType(correct), real, matrix, vector, *[real] * 4, matrix, vector)
     run = (types.FunctionType(accelerate), types.none)
-    step = yes(*run, real, real, *[vector] * 4, real, real, *[vector] * 3, matrix)
+    step = yes(*run, real, real, matrix, vector, real, real, vector, matrix)
     march = types.intp(
-        types.FunctionType(step), *run, types.FunctionType(correct), *[vector] * 5, *[real] * 8, *[vector] * 5, *[matrix] * 5
+        types.FunctionType(step), *run, types.FunctionType(correct), vector, matrix, vector, *[real] * 8, matrix, vector, *[matrix] * 5
     )  # fmt: skip
     return {"accelerate": accelerate, "correct": correct, "settle": settle, "step": step, "march": march}
 
@@ -173,12 +179,13 @@ def module_source(mechanism):
 
     Two of them are kernels, whose numbers stay in local variables from the equations to the solution:
 
-    ``accelerate(t, q, v, p, tau, alpha, beta, a, lam, record)`` solves M q̈ + h = τ + f + Jᵀλ and
-    J q̈ + γ = −2α φ̇ − β² φ. It leaves q̈ in ``a``, in ``lam`` the λ of α = β = 0, and in ``record``
-    the squares ‖φ‖² and ‖J v + φ_t‖², the energy, and the power (τ+f)ᵀv − λᵀφ_t of the λ that acts.
+    ``accelerate(t, state, p, alpha, beta, record)`` solves M q̈ + h = τ + f + Jᵀλ and
+    J q̈ + γ = −2α φ̇ − β² φ. It leaves q̈ in the state, and in the record the squares ‖φ‖² and
+    ‖J v + φ_t‖², the energy, the power (τ+f)ᵀv − λᵀφ_t of the λ that acts, and the λ of α = β = 0.
 
-    ``correct(t, q, v, p, mass, dq, dv, record)`` finds the smallest dq and dv that bring φ and
-    J v + φ_t to zero to first order, in the metric of M (mass = 1) or of the unit matrix (mass = 0).
+    ``correct(t, state, p, mass, change, record)`` finds the smallest changes of q and v, the rows of
+    ``change``, that bring φ and J v + φ_t to zero to first order, in the metric of M (mass = 1) or of
+    the unit matrix (mass = 0).
 
     Both return False where the KKT system is singular.
     """
@@ -193,21 +200,21 @@ def module_source(mechanism):
     energy = mech.kinetic_energy + mech.potential_energy
     terms = sp.Matrix(mech.m, 1, [sum(abs(x) for x in sp.Add.make_args(sp.expand(e))) for e in mech.phi])
 
-    lines, name = symbols.assignments({**state, "r": mech.f - mech.h, "f": mech.f, "s": -mech.gamma,
-                                       "phi_t": mech.phi_t, "E": sp.Matrix([energy])})  # fmt: skip
-    r = [f"(tau[{i}]+{name['r'][i][0]})" if name["r"][i][0] != "0" else f"tau[{i}]" for i in range(mech.n)]
+    lines, name = symbols.assignments(KERNEL, {**state, "r": mech.f - mech.h, "f": mech.f, "s": -mech.gamma,
+                                               "phi_t": mech.phi_t, "E": sp.Matrix([energy])})  # fmt: skip
+    r = [f"(state[{TAU}, {i}]+{name['r'][i][0]})" for i in range(mech.n)]
     push = [f"(-2.0*alpha*{name['rate'][k][0]}-beta*beta*{name['phi'][k][0]})" for k in range(mech.m)]
     accelerate = [
         *lines,
         *_record(name),
-        f"record[2] = {name['E'][0][0]}",
+        f"record[{ENERGY}] = {name['E'][0][0]}",
         *ldlt_lines(name["M"], name["J"], [(r, _first(name["s"])), (zeros, push)], units),
-        *(f"a[{i}] = x0_{i}+x1_{i}" for i in range(mech.n)),
-        *(f"lam[{k}] = x0_{mech.n + k}" for k in range(mech.m)),
-        "record[3] = " + _power(mech, name),
+        *(f"state[{A}, {i}] = x0_{i}+x1_{i}" for i in range(mech.n)),
+        *(f"record[{MULTIPLIERS + k}] = x0_{mech.n + k}" for k in range(mech.m)),
+        f"record[{POWER}] = {_power(mech, name)}",
         "return True",
     ]
-    lines, name = symbols.assignments(state)
+    lines, name = symbols.assignments(KERNEL, state)
     metric = [
         [f"(mass*{x}+(1.0-mass))" if i == j else "0" if x == "0" else f"(mass*{x})" for j, x in enumerate(row)]
         for i, row in enumerate(name["M"])
@@ -217,19 +224,18 @@ def module_source(mechanism):
         *lines,
         *_record(name),
         *ldlt_lines(metric, name["J"], sides, units),
-        *(f"dq[{i}] = x0_{i}" for i in range(mech.n)),
-        *(f"dv[{i}] = x1_{i}" for i in range(mech.n)),
+        *(f"change[{row}, {i}] = x{row}_{i}" for row in range(2) for i in range(mech.n)),
         "return True",
     ]
     quantities = {"M": mech.M, "h": mech.h, "f": mech.f, "J": mech.J, "phi": mech.phi, "phi_t": mech.phi_t,
                   "gamma": mech.gamma, "energy": sp.Matrix([energy]), "phi_terms": terms,
                   **{f"point_{i}": point for i, point in enumerate(mech.points.values())}}  # fmt: skip
     blocks = [
-        _definition("accelerate(t, q, v, p, tau, alpha, beta, a, lam, record)", accelerate, kernel="accelerate"),
-        _definition("correct(t, q, v, p, mass, dq, dv, record)", correct, kernel="correct"),
+        _definition("accelerate(t, state, p, alpha, beta, record)", accelerate, kernel="accelerate"),
+        _definition("correct(t, state, p, mass, change, record)", correct, kernel="correct"),
     ]
     for label, matrix in quantities.items():
-        lines, name = symbols.assignments({label: matrix})
+        lines, name = symbols.assignments(PLAIN, {label: matrix})
         rows = ", ".join(f"[{', '.join(row)}]" for row in name[label])
         blocks.append(_definition(f"{label}(t, q, v, p)", [*lines, f"return [{rows}]"]))
     points = ", ".join(f"{label!r}: point_{i}" for i, label in enumerate(mech.points))
@@ -239,6 +245,10 @@ def module_source(mechanism):
     return "\n".join([*header, *imports, *blocks, "", "", f"points = {{{points}}}", ""])
 
 
+KERNEL = {"q": f"state[{Q}, {{}}]", "v": f"state[{V}, {{}}]", "p": "p[{}]"}
+PLAIN = {"q": "q[{}]", "v": "v[{}]", "p": "p[{}]"}
+
+
 class _Symbols:
     """Prints expressions with q, v and p as local variables, common subexpressions once."""
 
@@ -246,25 +256,24 @@ class _Symbols:
         import sympy as sp
         from sympy.printing.pycode import PythonCodePrinter
 
-        self.local, self.array = {}, {}
+        self.local = {}
         for letter, symbols in (("q", mechanism.q), ("v", mechanism.v), ("p", mechanism.parameters)):
-            for i, symbol in enumerate(symbols):
-                self.local[symbol] = sp.Symbol(f"{letter}{i}")
-                self.array[f"{letter}{i}"] = f"{letter}[{i}]"
+            self.local |= {symbol: sp.Symbol(f"{letter}{i}") for i, symbol in enumerate(symbols)}
         self.printer = PythonCodePrinter({"fully_qualified_modules": False, "strict": True})
 
     @property
     def functions(self):
         return set().union(*self.printer.module_imports.values())
 
-    def assignments(self, matrices):
-        """Lines that compute matrices, and the names of their entries, row by row."""
+    def assignments(self, arguments, matrices):
+        """Lines that compute matrices from a function's arguments, and the names of their entries, row by row."""
         import sympy as sp
 
         local = {label: sp.Matrix(matrix).xreplace(self.local) for label, matrix in matrices.items()}
         common, reduced = sp.cse(list(local.values()), symbols=sp.numbered_symbols("c"), list=True)
         used = set().union(*(x.free_symbols for x in local.values()))
-        lines = [f"{x} = {self.array[str(x)]}" for x in sorted(used, key=str) if str(x) in self.array]
+        given = sorted(map(str, used & set(self.local.values())))
+        lines = [f"{x} = {arguments[x[0]].format(x[1:])}" for x in given]
         lines += [f"{x} = {self.printer.doprint(expression)}" for x, expression in common]
         names = {}
         for label, matrix in zip(local, reduced):
@@ -282,12 +291,12 @@ def _first(column):
 
 
 def _record(name):
-    for slot, label in enumerate(("phi", "rate")):
+    for slot, label in ((PHI_SQUARED, "phi"), (RATE_SQUARED, "rate")):
         yield f"record[{slot}] = " + ("+".join(f"{x}*{x}" for x in _first(name[label])) or "0.0")
 
 
 def _power(mechanism, name):
-    forces = [f"(tau[{i}]+{name['f'][i][0]})*v[{i}]" for i in range(mechanism.n)]
+    forces = [f"(state[{TAU}, {i}]+{name['f'][i][0]})*state[{V}, {i}]" for i in range(mechanism.n)]
     moved = [
         f"-(x0_{mechanism.n + k}+x1_{mechanism.n + k})*{name['phi_t'][k][0]}"
         for k in range(mechanism.m)

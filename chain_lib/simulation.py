@@ -2,7 +2,19 @@
 
 import numpy as np
 
-from chain_lib.codegen import compiled, plain
+from chain_lib.codegen import (
+    ENERGY,
+    MULTIPLIERS,
+    PHI_SQUARED,
+    RATE_SQUARED,
+    REASON,
+    TAU,
+    WORK,
+    Q,
+    V,
+    compiled,
+    plain,
+)
 from chain_lib.dynamics import accelerations
 from chain_lib.integrators import stepper
 from chain_lib.linear import SingularConfiguration
@@ -32,40 +44,41 @@ class InconsistentStart(ValueError):
 
 @compiled("march")
 def march(
-    step, accelerate, torque, correct, times, q, v, p, tau, alpha, beta, mass, position, velocity, tolerance,
-    largest, fastest, a, lam, dq, dv, record, Q, V, multipliers, gauges, work,
+    step, accelerate, torque, correct, times, state, p, alpha, beta, mass, position, velocity, tolerance,
+    largest, fastest, change, record, coordinates, velocities, multipliers, gauges, work,
 ):  # fmt: skip
-    """Advance from times[0] to times[-1]; return how many states are sound, the reason in record[5]."""
+    """Advance from times[0] to times[-1]; return how many states are sound, the reason in the record."""
     for k in range(len(times)):
         t = times[k]
         if torque is not None:
-            torque(t, q, v, tau)
-        solved = accelerate(t, q, v, p, tau, alpha, beta, a, lam, record)
-        if not (record[0] <= largest**2 and record[1] <= fastest**2 and abs(record[2]) < np.inf):
-            record[5] = GROWN
+            torque(t, state)
+        solved = accelerate(t, state, p, alpha, beta, record)
+        position_residual, velocity_residual = np.sqrt(record[PHI_SQUARED]), np.sqrt(record[RATE_SQUARED])
+        if not (position_residual <= largest and velocity_residual <= fastest and abs(record[ENERGY]) < np.inf):
+            record[REASON] = GROWN
             return k
         if not solved:
-            record[5] = AT_STATE
+            record[REASON] = AT_STATE
             return k
-        for i in range(len(q)):
-            Q[k, i] = q[i]
-            V[k, i] = v[i]
-        for i in range(len(lam)):
-            multipliers[k, i] = lam[i]
-        gauges[k, 0] = np.sqrt(record[0])
-        gauges[k, 1] = np.sqrt(record[1])
-        gauges[k, 2] = record[2] - record[4]
+        for i in range(state.shape[1]):
+            coordinates[k, i] = state[Q, i]
+            velocities[k, i] = state[V, i]
+        for i in range(multipliers.shape[1]):
+            multipliers[k, i] = record[MULTIPLIERS + i]
+        gauges[k, 0] = position_residual
+        gauges[k, 1] = velocity_residual
+        gauges[k, 2] = record[ENERGY] - record[WORK]
         if k + 1 == len(times):
             break
-        if not step(accelerate, torque, t, times[k + 1] - t, q, v, p, tau, alpha, beta, a, lam, record, work):
-            record[5] = IN_STEP
+        if not step(accelerate, torque, t, times[k + 1] - t, state, p, alpha, beta, record, work):
+            record[REASON] = IN_STEP
             return k + 1
         if position + velocity > 0.0:
-            outcome = settle(correct, times[k + 1], q, v, p, mass, position, velocity, tolerance, dq, dv, record)
+            outcome = settle(correct, times[k + 1], state, p, mass, position, velocity, tolerance, change, record)
             if outcome != SETTLED:
-                record[5] = PROJECTION_SINGULAR if outcome == SINGULAR else PROJECTION_LOST
+                record[REASON] = PROJECTION_SINGULAR if outcome == SINGULAR else PROJECTION_LOST
                 return k + 1
-    record[5] = FINISHED
+    record[REASON] = FINISHED
     return len(times)
 
 
@@ -121,31 +134,31 @@ def simulate(
     alpha, beta, mass, position, velocity = _stabilization(stabilize)
     tau, torque, failure = _torque(system, torque, q, v)
     n, m, N = system.n, system.m, len(times)
-    Q, V, multipliers, gauges = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.empty((N, 3))
-    a, lam, dq, dv, record, work = np.zeros(n), np.zeros(m), np.zeros(n), np.zeros(n), np.zeros(6), np.zeros((4, n))
-    solved = system.code.accelerate(0.0, q, v, system.p, tau, alpha, beta, a, lam, record)
+    coordinates, velocities, multipliers, gauges = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.empty((N, 3))
+    state, record = np.array([q, v, tau, np.zeros(n)]), np.zeros(MULTIPLIERS + m)
+    change, work = np.zeros((2, n)), np.zeros((4, n))
     size = float(np.linalg.norm(scale)) or 1.0
-    _refuse_hopeless(system, q, v, tau, solved, record, size)
+    _refuse_hopeless(system, state, record, alpha, beta, size)
     numbers = (alpha, beta, mass, position, velocity, ROUNDING * size, DIVERGED * size, DIVERGED_RATE * size)
     run, step = (march, step) if torque is None else (plain(march), plain(step))
     sound = 1
     with np.errstate(all="ignore"):
         for start in range(0, N - 1, CHUNK):
             part = slice(start, start + CHUNK + 1)
-            stored = (Q[part], V[part], multipliers[part], gauges[part])
+            stored = (coordinates[part], velocities[part], multipliers[part], gauges[part])
             sound = start + run(
-                step, system.code.accelerate, torque, system.code.correct, times[part], q, v, system.p, tau, *numbers,
-                a, lam, dq, dv, record, *stored, work,
+                step, system.code.accelerate, torque, system.code.correct, times[part], state, system.p, *numbers,
+                change, record, *stored, work,
             )  # fmt: skip
             if failure:
                 raise failure[0]
-            if record[5] != FINISHED:
+            if record[REASON] != FINISHED:
                 break
     kept = slice(0, sound)
     gauges[kept, 2] -= gauges[0, 2]
     return Trajectory(
-        system, method, times[kept], Q[kept], V[kept], multipliers[kept], *gauges[kept].T.copy(),
-        stopped=_reason(system, record, times, sound, q, v, dt), notes=_notes(method, stabilize, dt),
+        system, method, times[kept], coordinates[kept], velocities[kept], multipliers[kept], *gauges[kept].T.copy(),
+        stopped=_reason(system, record, times, sound, state, dt), notes=_notes(method, stabilize, dt),
     )  # fmt: skip
 
 
@@ -179,19 +192,21 @@ def _refuse_inconsistent(system, q, v, scale):
             )
 
 
-def _refuse_hopeless(system, q, v, tau, solved, record, size):
+def _refuse_hopeless(system, state, record, alpha, beta, size):
     """Raise where not even the first state can be computed."""
-    phi, rate, energy = np.sqrt(record[0]), np.sqrt(record[1]), record[2]
+    with np.errstate(all="ignore"):
+        solved = system.code.accelerate(0.0, state, system.p, alpha, beta, record)
+    phi, rate, energy = np.sqrt(record[PHI_SQUARED]), np.sqrt(record[RATE_SQUARED]), record[ENERGY]
     if not (phi <= DIVERGED * size and rate <= DIVERGED_RATE * size and abs(energy) < np.inf):
         raise InconsistentStart(
             f"The start is too far off to be run: ‖φ‖ = {phi:.2g}, ‖J v + φ_t‖ = {rate:.2g}, energy {energy:.2g} J. "
             "Start from a state that is closer to the constraints and slower."
         )
     if not solved:
-        accelerations(system, q, v, tau)  # raises, with the rank
+        accelerations(system, state[Q], state[V], state[TAU])  # raises, with the rank
         raise SingularConfiguration(
-            f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {q}, and a simulation needs "
-            "that; give every coordinate some mass.",
+            f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {state[Q]}, and a "
+            "simulation needs that; give every coordinate some mass.",
             system.m,
             system.m,
         )
@@ -218,35 +233,36 @@ def _torque(system, torque, q, v):
     tau = system.vector(torque(q.copy(), v.copy(), 0.0), "torque(q, v, t)")
     failure = []
 
-    def fill(t, q, v, tau):
-        tau[:] = np.nan
+    def fill(t, state):
+        q, v = state[Q].copy(), state[V].copy()
+        state[TAU] = np.nan
         if not failure and np.isfinite(q).all() and np.isfinite(v).all():
             try:
-                tau[:] = system.vector(torque(q.copy(), v.copy(), t), "torque(q, v, t)")
+                state[TAU] = system.vector(torque(q, v, t), "torque(q, v, t)")
             except Exception as error:
                 failure.append(error)
 
     return tau, fill, failure
 
 
-def _reason(system, record, times, sound, q, v, dt):
-    if record[5] == FINISHED:
+def _reason(system, record, times, sound, state, dt):
+    if record[REASON] == FINISHED:
         return None
     when = f"Stopped at t = {times[sound - 1]:.4g} s of {times[-1]:g} s: "
     next_time = f"t = {times[sound]:.4g} s"
-    if record[5] == GROWN:
+    if record[REASON] == GROWN:
         return (
-            when + f"the run diverges. In the next step the residuals reach ‖φ‖ = {np.sqrt(record[0]):.2g} and "
-            f"‖J v + φ_t‖ = {np.sqrt(record[1]):.2g}. Try a smaller step than {dt:g} s, or another stabilization."
+            when + f"the run diverges. In the next step the residuals reach ‖φ‖ = {np.sqrt(record[PHI_SQUARED]):.2g} and "
+            f"‖J v + φ_t‖ = {np.sqrt(record[RATE_SQUARED]):.2g}. Try a smaller step than {dt:g} s, or another stabilization."
         )
-    if record[5] == PROJECTION_LOST:
+    if record[REASON] == PROJECTION_LOST:
         return (
-            when + f"the projection does not arrive at {next_time}; its residual is {np.sqrt(record[0]):.2g}. "
+            when + f"the projection does not arrive at {next_time}; its residual is {np.sqrt(record[PHI_SQUARED]):.2g}. "
             f"Try a smaller step than {dt:g} s."
         )
     try:
-        accelerations(system, q, v, t=times[sound])
-        cause = f"the equations are singular on the way to {next_time}, near q = {q}."
+        accelerations(system, state[Q], state[V], t=times[sound])
+        cause = f"the equations are singular on the way to {next_time}, near q = {state[Q]}."
     except (SingularConfiguration, ValueError) as error:
         cause = str(error)
     return when + cause

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chain_lib.codegen import compiled
+from chain_lib.codegen import MULTIPLIERS, PHI_SQUARED, Q, V, compiled
 from chain_lib.linear import SingularConfiguration
 
 SETTLED, SINGULAR, NOT_CONVERGED = 1, 0, -1
@@ -57,17 +57,17 @@ class Projection:
 
 
 @compiled("settle")
-def settle(correct, t, q, v, p, mass, position, velocity, tolerance, dq, dv, record):
+def settle(correct, t, state, p, mass, position, velocity, tolerance, change, record):
     """Newton's steps to φ = 0, each the smallest in the metric; then the velocity, which is linear."""
     for _ in range(ITERATIONS):
-        if not correct(t, q, v, p, mass, dq, dv, record):
+        if not correct(t, state, p, mass, change, record):
             return SINGULAR
-        if position == 0.0 or record[0] <= tolerance * tolerance:
-            for i in range(len(v)):
-                v[i] += velocity * dv[i]
+        if position == 0.0 or record[PHI_SQUARED] <= tolerance * tolerance:
+            for i in range(state.shape[1]):
+                state[V, i] += velocity * change[V, i]
             return SETTLED
-        for i in range(len(q)):
-            q[i] += dq[i]
+        for i in range(state.shape[1]):
+            state[Q, i] += change[Q, i]
     return NOT_CONVERGED
 
 
@@ -102,15 +102,15 @@ def project(system, q, v, t=0.0, metric="mass"):
     [-1.  0.] [0.  0.5]
     """
     metric = Projection(metric).metric
-    q, v = system.vector(q), system.vector(v, "v")
+    state = np.array([system.vector(q), system.vector(v, "v")])
     tolerance = ROUNDING * np.linalg.norm(system.constraint_scale(q, t))
-    dq, dv, record = np.zeros(system.n), np.zeros(system.n), np.zeros(2)
+    change, record = np.zeros((2, system.n)), np.zeros(MULTIPLIERS)
     mass = float(metric == "mass")
     with np.errstate(all="ignore"):
-        outcome = settle(system.code.correct, float(t), q, v, system.p, mass, 1.0, 1.0, tolerance, dq, dv, record)
+        outcome = settle(system.code.correct, float(t), state, system.p, mass, 1.0, 1.0, tolerance, change, record)
     if outcome == SINGULAR:
         raise SingularConfiguration(
-            f"The projection of {system.mechanism.name} met a singular configuration near q = {q}; "
+            f"The projection of {system.mechanism.name} met a singular configuration near q = {state[Q]}; "
             "start from a state that is closer to the constraints.",
             None,
             system.m,
@@ -118,9 +118,9 @@ def project(system, q, v, t=0.0, metric="mass"):
     if outcome == NOT_CONVERGED:
         raise ArithmeticError(
             f"The projection of {system.mechanism.name} did not arrive in {ITERATIONS} steps: its residual is "
-            f"{np.sqrt(record[0]):.2g}; start from a state that is closer to the constraints."
+            f"{np.sqrt(record[PHI_SQUARED]):.2g}; start from a state that is closer to the constraints."
         )
-    return q + 0.0, v + 0.0
+    return tuple(state + 0.0)
 
 
 def growth_per_step(method, alpha, beta, dt):

@@ -4,6 +4,7 @@
     python -m uv run notebooks/execute.py 07_drift.ipynb     # some
 """
 
+import base64
 import os
 import sys
 from pathlib import Path
@@ -52,12 +53,20 @@ def _joined(outputs):
     return joined
 
 
+def readme_picture():
+    """The opening figure of lesson 07 as PNG; the README shows it."""
+    notebook = nbformat.read(HERE / "07_drift.ipynb", as_version=4)
+    opening = next(cell for cell in notebook.cells if cell.id == "drift-opening")
+    return base64.b64decode(opening.outputs[0].data["image/png"])
+
+
 def main(names):
     paths = [HERE / name for name in names] or sorted(HERE.glob("*.ipynb"))
     for path in paths:
         text, before = executed(path), path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
         print(f"{path.name}: {'unchanged' if text == before else 'stored anew'}")
+    (HERE / "drift.png").write_bytes(readme_picture())
 
 
 if __name__ == "__main__":

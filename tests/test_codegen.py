@@ -149,10 +149,10 @@ def test_the_kernel_agrees_with_the_reference_solution():
     """One stage of the compiled code against `accelerations`, which solves the block system with LAPACK."""
     system = cl.mechanisms.BeadOnMovingCircle().system(m=2.0)
     q, v, t, tau = np.array([0.3, -0.9]), np.array([0.7, 0.2]), 0.4, np.array([0.5, -0.1])
-    a, lam, record = np.zeros(2), np.zeros(1), np.zeros(6)
-    assert system.code.accelerate(t, q, v, system.p, tau, 0.0, 0.0, a, lam, record)
+    state, record = np.array([q, v, tau, 0 * q]), np.zeros(codegen.MULTIPLIERS + 1)
+    assert system.code.accelerate(t, state, system.p, 0.0, 0.0, record)
     expected_a, expected_lam = cl.accelerations(system, q, v, tau, t)
-    np.testing.assert_allclose([*a, *lam], [*expected_a, *expected_lam], rtol=1e-13)
+    np.testing.assert_allclose([*state[codegen.A], *record[codegen.MULTIPLIERS :]], [*expected_a, *expected_lam], rtol=1e-13)
     power = tau @ v - expected_lam @ system.phi_t(q, t)
     residual = system.phi(q, t)[0] ** 2, (system.J(q, t) @ v + system.phi_t(q, t))[0] ** 2
     np.testing.assert_allclose(record[:4], [*residual, system.energy(q, v), power], rtol=1e-12)

@@ -211,7 +211,7 @@ def test_a_singular_start_is_an_error_with_the_rank(bead):
 
 
 def test_a_hopeless_start_is_refused_even_if_consistency_is_not_asked_for(bead):
-    for q0, v0 in (([100.0, 0.0], [0, 0]), ([-1.0, 0.0], [1e7, 0.0]), ([-1.0, 0.0], [0.0, 1e200])):
+    for q0, v0 in (([-1.0, 0.0], [1e7, 0.0]), ([-1.0, 0.0], [0.0, 1e200])):
         with pytest.raises(cl.InconsistentStart, match="too far off to be run"):
             cl.simulate(bead, q0, v0, t_end=1.0, dt=0.01, consistent_start=False)
 

@@ -109,8 +109,8 @@ def describe(trajectory):
 
 def _place(outside):
     """Where a bead is that is so many metres outside the wire, in words."""
-    for unit, size in (("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9)):
-        if abs(outside) >= size / 10:
+    for unit, size, least in (("m", 1.0, 0.1), ("cm", 1e-2, 1e-2), ("mm", 1e-3, 1e-4), ("µm", 1e-6, 1e-7), ("nm", 1e-9, 1e-10)):
+        if abs(outside) >= least:
             return f"{abs(outside) / size:.2g} {unit} {'outside' if outside > 0 else 'inside'} the wire"
     return "within 0.1 nm of the wire"
 

@@ -2,12 +2,12 @@
 
 A stepper is called as
 
-    step(accelerate, torque, t, dt, q, v, p, tau, alpha, beta, a, lam, record, work) -> bool
+    step(accelerate, torque, t, dt, state, p, alpha, beta, record, work) -> bool
 
-with the state q, v at time t, the applied force tau there, and what ``accelerate`` found there:
-a and the power in ``record[3]``. It leaves the state at t + dt in q and v, adds the work done on
-the way to ``record[4]``, and returns False where the equations have no solution. ``torque`` is None
-or a function (t, q, v, tau) that fills tau.
+with the rows Q, V, TAU and A of ``state`` as they are at time t, and the power there in ``record``.
+It leaves the state of t + dt in Q and V, adds the work done on the way to the record, and returns
+False where the equations have no solution. ``torque`` is None or a function (t, state) that fills
+the row TAU; ``work`` offers four rows to keep numbers in.
 """
 
 from importlib import import_module

@@ -1,37 +1,39 @@
 """Explicit Runge–Kutta methods."""
 
-from chain_lib.codegen import compiled
+from chain_lib.codegen import POWER, WORK, A, Q, V, compiled
+
+Q0, V0, Q_RATE, V_RATE = range(4)  # rows of work: the state at t, and the weighted sums of its rates
 
 
 @compiled("step")
-def rk4_step(accelerate, torque, t, dt, q, v, p, tau, alpha, beta, a, lam, record, work):
+def rk4_step(accelerate, torque, t, dt, state, p, alpha, beta, record, work):
     """The classical method of order 4, on q̇ = v, v̇ = q̈(t, q, v), Ẇ = power.
 
     Source: Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, table II.1.2.
     """
-    q0, v0, q_rate, v_rate = 0, 1, 2, 3  # rows of work
-    power = record[3]
-    for i in range(len(q)):
-        work[q0, i] = q[i]
-        work[v0, i] = v[i]
-        work[q_rate, i] = v[i]
-        work[v_rate, i] = a[i]
+    n = state.shape[1]
+    power = record[POWER]
+    for i in range(n):
+        work[Q0, i] = state[Q, i]
+        work[V0, i] = state[V, i]
+        work[Q_RATE, i] = state[V, i]
+        work[V_RATE, i] = state[A, i]
     for stage in range(1, 4):
         c = 0.5 if stage < 3 else 1.0
         weight = 2.0 if stage < 3 else 1.0
-        for i in range(len(q)):
-            q[i] = work[q0, i] + c * dt * v[i]
-            v[i] = work[v0, i] + c * dt * a[i]
+        for i in range(n):
+            state[Q, i] = work[Q0, i] + c * dt * state[V, i]
+            state[V, i] = work[V0, i] + c * dt * state[A, i]
         if torque is not None:
-            torque(t + c * dt, q, v, tau)
-        if not accelerate(t + c * dt, q, v, p, tau, alpha, beta, a, lam, record):
+            torque(t + c * dt, state)
+        if not accelerate(t + c * dt, state, p, alpha, beta, record):
             return False
-        for i in range(len(q)):
-            work[q_rate, i] += weight * v[i]
-            work[v_rate, i] += weight * a[i]
-        power += weight * record[3]
-    for i in range(len(q)):
-        q[i] = work[q0, i] + dt / 6 * work[q_rate, i]
-        v[i] = work[v0, i] + dt / 6 * work[v_rate, i]
-    record[4] += dt / 6 * power
+        for i in range(n):
+            work[Q_RATE, i] += weight * state[V, i]
+            work[V_RATE, i] += weight * state[A, i]
+        power += weight * record[POWER]
+    for i in range(n):
+        state[Q, i] = work[Q0, i] + dt / 6 * work[Q_RATE, i]
+        state[V, i] = work[V0, i] + dt / 6 * work[V_RATE, i]
+    record[WORK] += dt / 6 * power
     return True

@@ -143,6 +143,10 @@ def test_executing_again_changes_nothing(path):
             assert first.shape == second.shape and np.mean(np.abs(first - second) > 30) < 0.005
 
 
+def test_the_picture_of_the_readme_is_the_opening_of_lesson_07():
+    assert (ROOT / "notebooks" / "drift.png").read_bytes() == execute().readme_picture()
+
+
 def pictures(notebook):
     """Take the pictures out of a notebook, as arrays."""
     for cell in notebook["cells"]:
