@@ -9,7 +9,7 @@ from PIL import Image
 
 import chain_lib as cl
 from chain_lib import codegen
-from chain_lib.explore.explorer import Slider
+from chain_lib.explore.controls import Slider
 from chain_lib.explore.live import LiveExplorer, Renderer
 
 EXPLORERS = {name: getattr(cl.explore, name) for name in cl.explore.__all__}

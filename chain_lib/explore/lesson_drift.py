@@ -4,7 +4,8 @@ from functools import cache
 
 from chain_lib import codegen, mechanisms
 from chain_lib.draw import drift as picture
-from chain_lib.explore.explorer import Choice, Explorer, Slider
+from chain_lib.explore.controls import Choice, Slider
+from chain_lib.explore.explorer import Explorer
 from chain_lib.simulation import simulate
 from chain_lib.stabilization import Baumgarte, Projection
 

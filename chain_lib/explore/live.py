@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from chain_lib.draw.figure import Figure
-from chain_lib.explore.explorer import Choice
+from chain_lib.explore.controls import Choice
 
 
 class Picture(anywidget.AnyWidget):
