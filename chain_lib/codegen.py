@@ -310,31 +310,35 @@ def _definition(call, lines, kernel=None):
     return "\n".join(["", "", *decorator, f"def {call}:", *(f"    {line}" for line in lines)])
 
 
-_notice_display = None
+_notice_place = None
 
 
 @contextmanager
 def _notice():
     """Say that something is compiled, in a display that is cleared; not at all with CHAIN_LIB_QUIET=1."""
-    _say("chain_lib is deriving and compiling for this computer. It does so once and keeps the result …")
+    clear = _say("chain_lib is deriving and compiling for this computer. It does so once and keeps the result …")
     try:
         yield
     finally:
-        _say("")
+        clear()
 
 
 def _say(text):
-    global _notice_display
+    """Show a text, once on a terminal or once a notebook cell; return what takes it away again."""
+    global _notice_place
     if os.environ.get("CHAIN_LIB_QUIET") == "1":
-        return
-    if "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel"):
+        return lambda: None
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if hasattr(shell, "kernel"):
         from IPython.display import display
 
-        bundle = {"text/plain": text}
-        if _notice_display is None:
-            _notice_display = display(bundle, raw=True, display_id=True)
+        cell = shell.execution_count
+        if _notice_place is None or _notice_place[0] != cell:
+            _notice_place = cell, display({"text/plain": text}, raw=True, display_id=True)
         else:
-            _notice_display.update(bundle, raw=True)
-    elif text and _notice_display is None:
-        _notice_display = "stderr"
+            _notice_place[1].update({"text/plain": text}, raw=True)
+        return lambda: _notice_place[1].update({"text/plain": ""}, raw=True)
+    if _notice_place is None:
+        _notice_place = "stderr"
         print(text, file=sys.stderr)
+    return lambda: None

@@ -70,6 +70,31 @@ def test_a_warm_start_neither_derives_nor_compiles(tmp_path):
     assert warm == cold and silence == ""
 
 
+def test_in_a_notebook_the_message_stands_in_the_cell_that_waits_and_is_cleared(tmp_path, monkeypatch):
+    import nbformat
+    from nbclient import NotebookClient
+
+    class Watching(NotebookClient):
+        def process_message(self, message, cell, index):
+            if message["msg_type"] in ("display_data", "update_display_data"):
+                shown.append((index, message["msg_type"], message["content"]["data"]["text/plain"]))
+            return super().process_message(message, cell, index)
+
+    shown = []
+    monkeypatch.setenv("CHAIN_LIB_CACHE", str(tmp_path))
+    monkeypatch.setenv("CHAIN_LIB_QUIET", "0")
+    cells = [f"import chain_lib as cl; cl.mechanisms.{name}().system()" for name in ("BeadOnCircle", "BeadOnMovingCircle")]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    Watching(notebook, timeout=60).execute()
+    if codegen.compiles():
+        for index in (0, 1):
+            mine = [(kind, text) for at, kind, text in shown if at == index]
+            assert mine[0][0] == "display_data" and "deriving and compiling" in mine[0][1]
+            assert mine[-1] == ("update_display_data", "")
+    for cell in notebook.cells:
+        assert not any(output.get("name") == "stderr" for output in cell.outputs)
+
+
 def test_quiet_means_no_line_on_stderr(tmp_path):
     assert run_fresh(tmp_path)[1] == ""
 
