@@ -94,6 +94,28 @@ def test_buttons_set_all_values_and_draw_once(explorer):
     assert {name: control.value for name, control in live.controls.items()} == explorer.start
 
 
+def test_a_handle_moves_its_slider_by_pointer_and_by_keys(explorer):
+    live = LiveExplorer(explorer)
+    for handle in explorer.handles:
+        slider = live.controls[handle.name]
+        shown = next(given for given in live.picture.handles if given["name"] == handle.name)
+        assert 0 <= shown["across"] <= 1 and 0 <= shown["down"] <= 1 and shown["value"] == slider.value
+        for value in live._declared(handle.name).ends:
+            across, down = live._renderer.to_picture(handle.on, *handle.place(value))
+            live._moved(None, dict(name=handle.name, across=across, down=down), None)
+            assert slider.value == pytest.approx(value, abs=live._declared(handle.name).step / 2)
+            shown = next(given for given in live.picture.handles if given["name"] == handle.name)
+            assert (shown["across"], shown["down"]) == pytest.approx((across, down), abs=0.01)
+        serial, value = live.picture.serial, slider.value
+        live._moved(None, dict(name=handle.name, steps=-2), None)
+        assert slider.value == value - 2 * live._declared(handle.name).step and live.picture.serial > serial
+        live._moved(None, dict(name=handle.name, steps=10_000), None)
+        assert slider.value == live._declared(handle.name).high
+        serial = live.picture.serial
+        live._moved(None, dict(name=handle.name, steps=1), None)
+        assert live.picture.serial == serial + 1, "the browser gets its answer at the end of the range too"
+
+
 def test_two_views_of_one_explorer_do_not_disturb_each_other(explorer):
     one, other = LiveExplorer(explorer), LiveExplorer(explorer)
     untouched = other.picture.png
@@ -109,7 +131,7 @@ def test_the_static_figure_describes_itself(explorer):
 @pytest.mark.parametrize(
     "values, sentence",
     [
-        (dict(speed=1), "no control 'speed'; there are method, dt, alpha, beta, projection"),
+        (dict(speed=1), "no control 'speed'; there are method, dt, alpha, beta, projection, start"),
         (dict(dt=0.2), "dt = 0.2 is not possible; it is a number from 0.001 to 0.1 s"),
         (dict(dt=float("nan")), "dt = nan is not possible"),
         (dict(dt="small"), "dt = 'small' is not possible"),

@@ -16,33 +16,45 @@ FLOOR = 1e-17  # zeros of a log axis are drawn here
 POINTS = 1000  # enough for a line as wide as the screen
 
 
-def sketch():
-    """The bead on its wire, with every sign that the lesson uses."""
+def sketch(moving=False):
+    """The bead on its wire, fixed or driven to and fro, with every sign that the lesson uses."""
     figure = Figure(figsize=(5.0, 4.1))
     axes = figure.add_axes([0.02, 0.02, 0.96, 0.96])
     axes.set(aspect="equal", xlim=(-1.3, 2.1), ylim=(-1.45, 1.4))
     axes.axis("off")
-    axes.add_patch(Circle((0, 0), 1.0, fill=False, color=PLATFORM, linewidth=2.5))
-    ground(axes, (0, -1))
-    x, y = bead = np.array([np.cos(np.deg2rad(50)), np.sin(np.deg2rad(50))])
-    for corner in ((x, 0), (0, y)):
+    shift = 0.3 if moving else 0.0
+    centre = np.array([shift, 0.0])
+    bead = centre + [np.cos(np.deg2rad(50)), np.sin(np.deg2rad(50))]
+    axes.add_patch(Circle(centre, 1.0, fill=False, color=PLATFORM, linewidth=2.5))
+    axes.plot(*centre, "o", color=PLATFORM, markersize=4)
+    axes.plot([shift, shift - 1], [0, 0], color=GROUND, linewidth=1.2)
+    label(axes, (shift - 0.6, 0.1), "R")
+    for corner in ((bead[0], 0), (0, bead[1])):
         axes.plot(*zip(bead, corner), color=GROUND, linewidth=1.0, linestyle=":")
-    axes.plot([0, -1], [0, 0], color=GROUND, linewidth=1.2)
-    label(axes, (-0.5, 0.1), "R")
-    axes.plot(0, 0, "o", color=PLATFORM, markersize=4)
-    for tip, name, at in (((x, 0), "x", (x / 2, -0.12)), ((0, y), "y", (-0.12, y / 2))):
+    for tip, name, at in (((bead[0], 0), "x", (bead[0] - 0.12, -0.12)), ((0, bead[1]), "y", (-0.12, bead[1] / 2))):
         arrow(axes, (0, 0), tip, PLATFORM)
         label(axes, at, name)
-    axes.plot(x, y, "o", color=CRANK, markersize=13)
-    label(axes, bead + (-0.13, 0.17), "m")
-    arrow(axes, bead, bead * 1.55, FORCE)
-    label(axes, bead * 1.55 + (0.08, 0.03), "Jᵀλ for λ > 0", color=FORCE, ha="left")
+    axes.plot(*bead, "o", color=CRANK, markersize=13)
+    label(axes, bead + (-0.16, 0.14), "bead, m", ha="right")
+    outward = 1.55 * (bead - centre) + centre
+    arrow(axes, bead, outward, FORCE)
+    label(axes, outward + (0.08, 0.03), "Jᵀλ for λ > 0", color=FORCE, ha="left")
     arrow(axes, bead, bead + (0, -0.55), FORCE)
     label(axes, bead + (0.06, -0.48), "m g", color=FORCE, ha="left")
-    label(axes, (0.35, -1.3), "wire: φ = x² + y² − R² = 0", ha="left")
+    if moving:
+        arrow(axes, (0, -0.32), (shift, -0.32), PLATFORM)
+        axes.plot([0, 0], [-0.4, 0], color=GROUND, linewidth=1.0)
+        axes.plot([shift, shift], [-0.4, 0], color=GROUND, linewidth=1.0)
+        label(axes, (shift + 0.06, -0.32), "r sin ωt", ha="left")
+        label(axes, (0.0, -1.25), "wire: φ = (x − r sin ωt)² + y² − R² = 0")
+        wire = "The wire is driven to and fro: its centre is at r sin ωt, to the right for a positive sine."
+    else:
+        ground(axes, (0, -1))
+        label(axes, (0.35, -1.3), "wire: φ = x² + y² − R² = 0", ha="left")
+        wire = "The wire is fixed to the ground."
     figure.description = (
-        "A bead of mass m on a circular wire of radius R that is fixed to the ground, in a vertical plane. x points "
-        "right and y up, both from the centre. Gravity m g points down. A positive multiplier pushes the bead outward."
+        f"A bead of mass m on a circular wire of radius R in a vertical plane. {wire} x points right and y up, both from "
+        "a fixed origin. Gravity m g points down. A positive multiplier pushes the bead outward."
     )
     return figure
 
@@ -54,12 +66,11 @@ def setup(figure, title="path of the bead (m)"):
     path.set(title=title, xlabel="x (m)", ylabel="y (m)", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
     angle = np.linspace(0, 2 * np.pi, 200)
     path.plot(np.cos(angle), np.sin(angle), **REFERENCE, label="wire", zorder=1)
-    path.plot(-1, 0, "o", color="white", markeredgecolor=CRANK, markersize=6)
-    path.annotate("start", (-1, 0), xytext=(8, -3), textcoords="offset points", fontsize=9)
     (artists["earlier"],) = path.plot([], [], color=CRANK, alpha=0.3, linewidth=1.0, label="path")
     (artists["last"],) = path.plot([], [], color=CRANK, label="last second")
+    (artists["start"],) = path.plot([], [], "o", color="white", markersize=7, markeredgecolor=CRANK, label="start")
     (artists["bead"],) = path.plot([], [], "o", color=CRANK, markersize=9, markeredgecolor="white")
-    path.legend(loc="upper center", bbox_to_anchor=(0.5, 0.14), ncols=3, handlelength=1.4, columnspacing=1.0)
+    path.legend(loc="upper center", bbox_to_anchor=(0.5, 0.13), ncols=4, handlelength=1.2, handletextpad=0.4, columnspacing=0.8)
     for row, (name, heading, colour, style, limits) in enumerate(GAUGES):
         axes = figure.add_axes([0.60, 0.71 - 0.295 * row, 0.38, 0.20], yscale="log", xlim=(0, 10), ylim=limits)
         axes.set_title(heading)
@@ -81,6 +92,7 @@ def draw(trajectory, artists, points=POINTS):
     last = t >= t[-1] - 1.0
     artists["earlier"].set_data(x, y)
     artists["last"].set_data(x[last], y[last])
+    artists["start"].set_data(x[:1], y[:1])
     artists["bead"].set_data(x[-1:], y[-1:])
     for name, *_ in GAUGES:
         gauge = np.abs(getattr(trajectory, name)[shown])
@@ -122,6 +134,10 @@ def path_and_gauges(trajectory):
     for name, *_ in GAUGES:
         artists[name].axes.set_xlim(0, trajectory.t[-1])
     draw(trajectory, artists, points=20 * POINTS)
+    for name, *_ in GAUGES:
+        last = max(abs(getattr(trajectory, name)[-1]), FLOOR)
+        words = f"{last:.1g}" if last > 1e-13 else "rounding"
+        artists[name].axes.annotate(words, (trajectory.t[-1], last), xytext=(-3, -12), textcoords="offset points", ha="right")
     figure.description = describe(trajectory)
     return figure
 
@@ -166,7 +182,8 @@ def residuals(runs):
         size = np.maximum(np.abs(phi), FLOOR)
         axes.plot(t, size, style, color=VIOLATION)
         axes.annotate(name, (t[-1], size[-1]), xytext=(-6, -13), textcoords="offset points", ha="right")
-        words.append(f"{name}: at most 1e{int(np.ceil(np.log10(size.max())))} m²")
+        most = f"{size.max():.2g}" if size.max() > 1e-6 else f"1e{int(np.ceil(np.log10(size.max())))}"
+        words.append(f"{name}: at most {most} m²")
     axes.set(xlabel="time (s)", ylabel="|φ| (m²)", xlim=(0, max(t[-1] for t, _ in runs.values())))
     figure.description = f"|φ| over {t[-1]:g} s on a logarithmic axis. " + "; ".join(words) + "."
     return figure

@@ -16,9 +16,10 @@ def label(axes, at, text, color=PLATFORM, ha="center"):
 
 
 def ground(axes, at, size=0.12):
-    """A fixed point: a circle on a hatched block."""
+    """The ground, with what stands on it held fast: a short post on a hatched block."""
     x, y = at
-    axes.add_patch(Rectangle((x - size, y - 1.7 * size), 2 * size, 0.7 * size, facecolor="white", edgecolor=GROUND, hatch="/////"))
+    axes.add_patch(
+        Rectangle((x - size, y - 1.7 * size), 2 * size, 0.7 * size, facecolor="white", edgecolor=GROUND, hatch="/////")
+    )
     axes.plot([x - size, x + size], [y - size, y - size], color=PLATFORM, linewidth=1.2)
-    axes.plot([x, x], [y - size, y], color=PLATFORM, linewidth=1.2)
-    axes.plot(x, y, "o", color="white", markeredgecolor=PLATFORM, markersize=6)
+    axes.plot([x, x], [y - size, y], color=PLATFORM, linewidth=4)

@@ -1,5 +1,6 @@
-"""What a reader can move: a slider or a choice, declared with its unit, its range and its special values."""
+"""What a reader can move: a slider, a choice, a point of the picture; each declared with what it can be."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,14 @@ class Slider:
     def admits(self, value):
         """Whether the slider can stand at this value."""
         number = np.isscalar(value) and not isinstance(value, str) and np.isfinite(value)
-        return bool(number and self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9))
+        rounding = 1e-9 * (self.high - self.low)
+        return bool(number and self.low - rounding <= value <= self.high + rounding)
+
+
+    def nearest(self, value):
+        """The possible value of a linear slider that is closest to some number."""
+        steps = round((float(value) - self.low) / self.step)
+        return min(max(self.low + steps * self.step, self.low), self.high)
 
 
 @dataclass(frozen=True)
@@ -78,3 +86,28 @@ class Choice:
     def admits(self, value):
         """Whether this value is among the options."""
         return value in self.options.values()
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A point of the picture that moves a slider, by pointer or by arrow keys.
+
+    Parameters
+    ----------
+    name : str
+        The slider that it moves.
+    label : str
+        What it is called for readers without eyes.
+    on : str
+        Name of an artist on the axes that the handle belongs to.
+    place : function (value) -> (x, y)
+        Where it stands, in the axes' data units.
+    value : function (x, y) -> value
+        The slider's value when it is dragged to a place.
+    """
+
+    name: str
+    label: str
+    on: str
+    place: Callable
+    value: Callable

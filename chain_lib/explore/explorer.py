@@ -25,6 +25,8 @@ class Explorer:
         The state in words and numbers.
     presets : dict
         Button label to the values it sets.
+    handles : tuple of Handle
+        Points of the picture that can be dragged.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Explorer:
     draw: Callable
     text: Callable
     presets: dict = field(default_factory=dict)
+    handles: tuple = ()
     figsize: tuple = (7.5, 4.4)
 
     @property

@@ -19,15 +19,17 @@ class Picture(anywidget.AnyWidget):
     """An image with a description that follows it, and a line of text that is announced."""
 
     _esm = Path(__file__).with_name("picture.js")
+    _css = Path(__file__).with_name("picture.css")
     png = traitlets.Bytes().tag(sync=True)
     alt = traitlets.Unicode().tag(sync=True)
     text = traitlets.Unicode().tag(sync=True)
+    handles = traitlets.List().tag(sync=True)
     serial = traitlets.Int().tag(sync=True)
 
-    def show(self, png, title, text):
+    def show(self, png, title, text, handles):
         """Show an image; the serial number tells the browser that all of it has arrived."""
         with self.hold_sync():
-            self.png, self.alt, self.text = png, f"{title}. {text}", text
+            self.png, self.alt, self.text, self.handles = png, f"{title}. {text}", text, handles
             self.serial += 1
 
 
@@ -54,6 +56,16 @@ class Renderer:
         Image.fromarray(np.asarray(self.canvas.buffer_rgba())[..., :3]).save(buffer, format="png", compress_level=1)
         return buffer.getvalue()
 
+    def to_picture(self, on, x, y):
+        """Place in the picture, as fractions from its upper left corner, of a point in an artist's axes."""
+        across, up = self.artists[on].axes.transData.transform((x, y)) / self.figure.bbox.size
+        return float(across), float(1 - up)
+
+    def from_picture(self, on, across, down):
+        """Point in an artist's axes of a place in the picture."""
+        pixels = (across, 1 - down) * self.figure.bbox.size
+        return tuple(map(float, self.artists[on].axes.transData.inverted().transform(pixels)))
+
 
 class LiveExplorer(widgets.Box):
     """Controls in a column, the picture to the right, one line of text under it.
@@ -78,6 +90,7 @@ class LiveExplorer(widgets.Box):
         column = widgets.VBox([*self.controls.values(), row], layout=widgets.Layout(width="370px"))
         super().__init__([column, self.picture], layout=widgets.Layout(display="flex", flex_flow="row wrap"))
         self.add_class("chain-lib-explorer")
+        self.picture.on_msg(self._moved)
         self._show()
 
     def set(self, values):
@@ -93,7 +106,31 @@ class LiveExplorer(widgets.Box):
     def _show(self, _=None):
         if not self._held:
             result = self.explorer.compute(**{name: control.value for name, control in self.controls.items()})
-            self.picture.show(self._renderer.png(result), self.explorer.title, self.explorer.text(result))
+            handles = [self._handle(handle) for handle in self.explorer.handles]
+            self.picture.show(self._renderer.png(result), self.explorer.title, self.explorer.text(result), handles)
+
+    def _handle(self, handle):
+        """What the browser needs to place a handle and to announce it."""
+        control, value = self._declared(handle.name), self.controls[handle.name].value
+        across, down = self._renderer.to_picture(handle.on, *handle.place(value))
+        limits = dict(low=control.low, high=control.high, value=value, words=f"{value:g} {control.unit}")
+        return dict(name=handle.name, label=handle.label, across=across, down=down, **limits)
+
+    def _moved(self, _, message, __):
+        """A handle was dragged to a place, or moved by some steps with the keys."""
+        handle = next(handle for handle in self.explorer.handles if handle.name == message["name"])
+        control, slider = self._declared(handle.name), self.controls[handle.name]
+        if "steps" in message:
+            value = slider.value + message["steps"] * control.step
+        else:
+            value = handle.value(*self._renderer.from_picture(handle.on, message["across"], message["down"]))
+        before = self.picture.serial
+        slider.value = control.nearest(value)
+        if self.picture.serial == before:
+            self.picture.serial += 1  # nothing has moved; the browser waits for an answer all the same
+
+    def _declared(self, name):
+        return next(control for control in self.explorer.controls if control.name == name)
 
     def _button(self, label, values):
         button = widgets.Button(description=label, layout=widgets.Layout(width="auto"))

@@ -1,14 +1,75 @@
-// The picture of an explorer: an image whose description follows it, and a line of text that is announced.
+// The picture of an explorer: an image whose description follows it, handles to drag in it, and a line of
+// text that is announced.
+
+const GONE = "The kernel is gone, so this picture no longer follows. Run the notebook's cells again, from the top.";
+const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
+
+function element(tag, className, attributes = {}) {
+  const made = document.createElement(tag);
+  made.className = className;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+function set(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
 
 function render({ model, el }) {
-  const image = document.createElement("img");
-  image.style.maxWidth = "100%";
-  const line = document.createElement("p");
-  line.setAttribute("role", "status");
-  line.style.maxWidth = "750px";
-  line.style.margin = "0.2em 0 0 0";
-  line.style.lineHeight = "1.35";
-  el.append(image, line);
+  const stage = element("div", "chain-lib-stage");
+  const image = element("img", "");
+  const line = element("p", "chain-lib-line", { role: "status" });
+  stage.append(image);
+  el.append(stage, line);
+
+  // One message at a time: the newest place waits until the picture of the last one has come.
+  let waiting = false;
+  let next = null;
+  function send(message) {
+    if (waiting) {
+      next = message;
+    } else {
+      waiting = true;
+      model.send(message);
+    }
+  }
+  function answered() {
+    waiting = false;
+    if (next) {
+      const message = next;
+      next = null;
+      send(message);
+    }
+  }
+
+  const handles = new Map();
+  function handle({ name, label, low, high }) {
+    const knob = element("div", "chain-lib-handle", {
+      role: "slider", tabindex: "0", "aria-label": label, "aria-valuemin": low, "aria-valuemax": high,
+      "data-lm-suppress-shortcuts": "true",
+    });
+    function drag(event) {
+      const box = image.getBoundingClientRect();
+      send({ name, across: (event.clientX - box.left) / box.width, down: (event.clientY - box.top) / box.height });
+    }
+    knob.addEventListener("pointerdown", (event) => {
+      knob.setPointerCapture(event.pointerId);
+      knob.addEventListener("pointermove", drag);
+      knob.focus();
+      event.preventDefault();
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      knob.addEventListener(end, () => knob.removeEventListener("pointermove", drag));
+    }
+    knob.addEventListener("keydown", (event) => {
+      if (event.key in STEPS) {
+        send({ name, steps: STEPS[event.key] });
+        event.preventDefault();
+      }
+    });
+    stage.append(knob);
+    return knob;
+  }
 
   function show() {
     const url = URL.createObjectURL(new Blob([model.get("png")], { type: "image/png" }));
@@ -16,23 +77,42 @@ function render({ model, el }) {
     image.src = url;
     image.alt = model.get("alt");
     line.textContent = model.get("text");
+    for (const given of model.get("handles")) {
+      if (!handles.has(given.name)) handles.set(given.name, handle(given));
+      const knob = handles.get(given.name);
+      knob.style.left = `${100 * given.across}%`;
+      knob.style.top = `${100 * given.down}%`;
+      knob.setAttribute("aria-valuenow", given.value);
+      knob.setAttribute("aria-valuetext", given.words);
+    }
+    nameSliders();
+    answered();
   }
 
-  // ipywidgets leaves a slider's handle without a name; it takes the label beside it.
-  function nameHandles() {
-    for (const handle of document.querySelectorAll(".chain-lib-explorer .noUi-handle:not([aria-label])")) {
-      const label = handle.closest(".jupyter-widgets")?.querySelector("label");
-      if (label) handle.setAttribute("aria-label", label.textContent);
+  // ipywidgets leaves a slider's handle without a name and announces the exponent of a logarithmic one;
+  // JupyterLab takes its arrow keys away.
+  function nameSliders() {
+    for (const knob of document.querySelectorAll(".chain-lib-explorer .noUi-handle")) {
+      const slider = knob.closest(".jupyter-widgets");
+      const label = slider.querySelector("label")?.textContent;
+      const value = slider.querySelector(".widget-readout")?.textContent;
+      if (label) set(knob, "aria-label", label);
+      if (value) set(knob, "aria-valuetext", value);
+      set(knob, "data-lm-suppress-shortcuts", "true");
     }
   }
 
-  const observer = new MutationObserver(nameHandles);
-  observer.observe(document.body, { childList: true, subtree: true });
+  const sliders = new MutationObserver(nameSliders);
+  sliders.observe(document.body, { childList: true, subtree: true });
+  const life = new MutationObserver(() => {
+    if (el.closest(".jupyter-widgets-disconnected")) line.textContent = GONE;
+  });
+  life.observe(el, { attributes: true, attributeFilter: ["class"] });
   model.on("change:serial", show);
-  nameHandles();
   show();
   return () => {
-    observer.disconnect();
+    sliders.disconnect();
+    life.disconnect();
     model.off("change:serial", show);
   };
 }

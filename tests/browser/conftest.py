@@ -1,0 +1,58 @@
+"""One JupyterLab and one browser for all lessons; said aloud if there is no browser."""
+
+import os
+import shutil
+
+import pytest
+
+from .lab import FLAGS, ROOT, Notebook, browser, jupyterlab
+
+HOW_TO = "no Chromium found: install it (Debian: apt-get install chromium) to run the browser tests"
+
+
+def pytest_collection_modifyitems(items):
+    if browser() is None and not os.environ.get("CI"):
+        for item in items:
+            if "tests/browser" in item.path.as_posix():
+                item.add_marker(pytest.mark.skip(reason=HOW_TO))
+
+
+@pytest.fixture(scope="package")
+def lab(tmp_path_factory):
+    """Address of a JupyterLab that serves copies of the notebooks."""
+    folder, home = tmp_path_factory.mktemp("course"), tmp_path_factory.mktemp("home")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        shutil.copy(path, folder)
+    with jupyterlab(folder, home) as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
+def chromium(tmp_path_factory):
+    """A browser with an empty profile."""
+    from playwright.sync_api import sync_playwright
+
+    if browser() is None:
+        pytest.fail(HOW_TO)
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"), executable_path=browser(), args=FLAGS, viewport=dict(width=1300, height=1000)
+        )
+        yield context
+        context.close()
+
+
+@pytest.fixture
+def opened(lab, chromium):
+    """Open a notebook in a page of its own; its kernel ends with the test."""
+    pages = []
+
+    def open_notebook(name):
+        page = chromium.new_page()
+        pages.append(page)
+        return Notebook(page, lab, name)
+
+    yield open_notebook
+    for page in pages:
+        page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+        page.close()
