@@ -35,7 +35,7 @@ def sketch(moving=False):
         arrow(axes, (0, 0), tip, PLATFORM)
         label(axes, at, name)
     axes.plot(*bead, "o", color=CRANK, markersize=13)
-    label(axes, bead + (-0.16, 0.14), "bead, m", ha="right")
+    label(axes, bead + (0.14, -0.06), "bead, m", ha="left")
     outward = 1.55 * (bead - centre) + centre
     arrow(axes, bead, outward, FORCE)
     label(axes, outward + (0.08, 0.03), "Jᵀλ for λ > 0", color=FORCE, ha="left")

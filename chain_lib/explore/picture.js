@@ -2,6 +2,9 @@
 // text that is announced.
 
 const GONE = "The kernel is gone, so this picture no longer follows. Run the notebook's cells again, from the top.";
+const SILENT =
+  "The kernel does not answer: it is busy, or it is gone. If it stays so, restart it and run the notebook's cells again, from the top.";
+const PATIENCE = 3000; // ms
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
 function element(tag, className, attributes = {}) {
@@ -21,6 +24,8 @@ function render({ model, el }) {
   const line = element("p", "chain-lib-line", { role: "status" });
   stage.append(image);
   el.append(stage, line);
+
+  let alarm = null;
 
   // One message at a time: the newest place waits until the picture of the last one has come.
   let waiting = false;
@@ -72,6 +77,8 @@ function render({ model, el }) {
   }
 
   function show() {
+    clearTimeout(alarm);
+    alarm = null;
     const url = URL.createObjectURL(new Blob([model.get("png")], { type: "image/png" }));
     image.onload = () => URL.revokeObjectURL(url);
     image.src = url;
@@ -82,7 +89,7 @@ function render({ model, el }) {
       const knob = handles.get(given.name);
       knob.style.left = `${100 * given.across}%`;
       knob.style.top = `${100 * given.down}%`;
-      knob.setAttribute("aria-valuenow", given.value);
+      set(knob, "aria-valuenow", String(given.value));
       knob.setAttribute("aria-valuetext", given.words);
     }
     nameSliders();
@@ -104,13 +111,23 @@ function render({ model, el }) {
 
   const sliders = new MutationObserver(nameSliders);
   sliders.observe(document.body, { childList: true, subtree: true });
-  const life = new MutationObserver(() => {
-    if (el.closest(".jupyter-widgets-disconnected")) line.textContent = GONE;
+  // A restarted kernel is told by a class on the controls; a dead one by its silence after a move.
+  function expectPicture() {
+    alarm ??= setTimeout(() => (line.textContent = SILENT), PATIENCE);
+  }
+  const life = new MutationObserver((changes) => {
+    const explorer = el.closest(".chain-lib-explorer");
+    if (explorer?.classList.contains("jupyter-widgets-disconnected")) {
+      line.textContent = GONE;
+    } else if (changes.some((change) => change.attributeName === "aria-valuenow" && explorer?.contains(change.target))) {
+      expectPicture();
+    }
   });
-  life.observe(el, { attributes: true, attributeFilter: ["class"] });
+  life.observe(document.body, { attributes: true, subtree: true, attributeFilter: ["class", "aria-valuenow"] });
   model.on("change:serial", show);
   show();
   return () => {
+    clearTimeout(alarm);
     sliders.disconnect();
     life.disconnect();
     model.off("change:serial", show);

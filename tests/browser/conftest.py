@@ -3,9 +3,12 @@
 import os
 import shutil
 
+import nbformat
 import pytest
 
-from .lab import FLAGS, ROOT, Notebook, browser, jupyterlab
+import chain_lib as cl
+
+from .lab import FLAGS, ROOT, LiveExplorer, Notebook, browser, jupyterlab
 
 HOW_TO = "no Chromium found: install it (Debian: apt-get install chromium) to run the browser tests"
 
@@ -17,12 +20,23 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=HOW_TO))
 
 
+@pytest.fixture(scope="package", autouse=True)
+def a_browser():
+    """In CI a missing browser is a failure of every browser test."""
+    if browser() is None:
+        pytest.fail(HOW_TO)
+
+
 @pytest.fixture(scope="package")
 def lab(tmp_path_factory):
-    """Address of a JupyterLab that serves copies of the notebooks."""
+    """Address of a JupyterLab that serves copies of the notebooks, and each explorer alone in one."""
     folder, home = tmp_path_factory.mktemp("course"), tmp_path_factory.mktemp("home")
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, folder)
+    for name in cl.explore.__all__:
+        cell = nbformat.v4.new_code_cell(f"import chain_lib as cl\n\ncl.explore.{name}().widget()")
+        kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}), folder / f"{name}.ipynb")
     with jupyterlab(folder, home) as address:
         yield address
 
@@ -32,8 +46,6 @@ def chromium(tmp_path_factory):
     """A browser with an empty profile."""
     from playwright.sync_api import sync_playwright
 
-    if browser() is None:
-        pytest.fail(HOW_TO)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             tmp_path_factory.mktemp("profile"), executable_path=browser(), args=FLAGS, viewport=dict(width=1300, height=1000)
@@ -56,3 +68,19 @@ def opened(lab, chromium):
     for page in pages:
         page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
         page.close()
+
+
+@pytest.fixture
+def explorer(request, opened):
+    """An explorer alone in a notebook, running; parametrized by its name."""
+    notebook = opened(f"{request.param}.ipynb")
+    notebook.run_all()
+    return LiveExplorer(notebook)
+
+
+@pytest.fixture
+def lab_copy(tmp_path_factory, chromium):
+    """A folder with lesson 07, and a function that opens a notebook at another JupyterLab."""
+    folder = tmp_path_factory.mktemp("cold")
+    shutil.copy(ROOT / "notebooks" / "07_drift.ipynb", folder)
+    return folder, lambda address, name: Notebook(chromium.new_page(), address, name)

@@ -53,15 +53,16 @@ def browser():
 
 
 @contextlib.contextmanager
-def jupyterlab(folder, home):
-    """JupyterLab on copies of the course's notebooks; yields its address."""
+def jupyterlab(folder, home, **environment):
+    """JupyterLab on a folder, with settings of its own in another; yields its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    environment = os.environ | {
+    environment = {
+        **os.environ,
         "JUPYTER_CONFIG_DIR": str(home / "config"),
         "JUPYTER_DATA_DIR": str(home / "data"),
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
@@ -69,6 +70,7 @@ def jupyterlab(folder, home):
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         "IPYTHONDIR": str(home / "ipython"),
         "CHAIN_LIB_QUIET": "1",
+        **environment,
     }
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", f"--ServerApp.root_dir={folder}"]
     command += ["--allow-root", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
@@ -102,7 +104,6 @@ class Notebook:
         page.goto(f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}?reset")
         page.wait_for_function(CONNECTED, timeout=60_000)
         self.command("application:toggle-left-area")
-        self.command("application:toggle-right-area")
 
     def command(self, name):
         """Run a command of JupyterLab."""
@@ -113,6 +114,14 @@ class Notebook:
         self.command("notebook:run-all-cells")
         self.page.wait_for_timeout(300)
         self.page.wait_for_function(f"() => ({IDLE})() && ({QUIET})()", timeout=120_000)
+
+    def restart(self):
+        """Restart the kernel, without asking."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+
+    def shut_down(self):
+        """End the kernel."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.shutdown()")
 
     def show(self, selector=".chain-lib-explorer"):
         """Scroll to the first element of a kind and wait until its picture is there."""
@@ -149,6 +158,11 @@ class LiveExplorer:
         self.box = notebook.show()
         self.page.wait_for_function("() => document.querySelector('.chain-lib-explorer img')?.naturalWidth > 0")
         self.page.evaluate(WATCH)
+
+    @property
+    def title(self):
+        """What the explorer is called."""
+        return self.box.locator("img").first.get_attribute("alt").split(".")[0]
 
     @property
     def knobs(self):
