@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import chain_lib as cl
+from chain_lib.draw.start import LESSONS
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -40,6 +41,7 @@ def test_every_public_name_can_be_had():
     for module in (cl.explore, cl.draw):
         with pytest.raises(AttributeError, match="it offers drift"):
             module.nothing
+    assert cl.draw.start.LESSONS is LESSONS
 
 
 def test_every_public_name_is_documented():
@@ -90,7 +92,9 @@ def test_the_readme_gives_the_two_commands_in_one_line_each():
         "python -m uv run pytest",
     ):
         assert f"\n{command}\n" in readme, command
-    for lesson in sorted(ROOT.glob("notebooks/*.ipynb")):
-        assert f"(notebooks/{lesson.name})" in readme
+    for lesson in LESSONS:
+        written = (ROOT / "notebooks" / f"{lesson.notebook}.ipynb").exists()
+        name = f"[{lesson.title}](notebooks/{lesson.notebook}.ipynb)" if written else f"{lesson.title} *(to come)*"
+        assert f"| {lesson.number} | {name} | {lesson.question} |" in readme
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", readme):
         assert (ROOT / target).exists(), target

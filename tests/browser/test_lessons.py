@@ -37,3 +37,15 @@ def test_a_lesson_runs_and_every_control_moves_its_picture(opened, name):
         assert explorer.text() in image.get_attribute("alt")
         notebook.screenshot(f"{name}_moved")
     assert notebook.complaints == []
+
+
+def test_the_map_of_the_course_opens_the_lessons(opened):
+    notebook = opened("00_start_here.ipynb")
+    notebook.run_all()
+    link = notebook.show("a[href*='07_drift.ipynb'][title]")
+    notebook.screenshot("00_map")
+    link.click()
+    notebook.page.wait_for_function(
+        "() => window.jupyterapp?.shell.currentWidget?.context?.path?.endsWith('07_drift.ipynb')", timeout=20_000
+    )
+    assert notebook.complaints == []
