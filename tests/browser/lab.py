@@ -147,6 +147,7 @@ class Notebook:
         """Keep a picture of the page as an artefact of the run."""
         folder = ROOT / "tests" / "artefacts"
         folder.mkdir(exist_ok=True)
+        self.page.wait_for_timeout(800)  # JupyterLab draws cells as they come into view
         self.page.screenshot(path=folder / f"{name}.png")
 
 
