@@ -155,7 +155,9 @@ def ldlt_lines(M, J, right_sides, units):
             full[i, k] = value
             yield f"W{i}_{k} = {value}"
             if i == k:
-                threshold = f"{RANK_TOLERANCE**2!r}*" + (f"({K[k][k]})" if k < n else f"size{units.index(units[k - n])}")
+                threshold = f"{RANK_TOLERANCE**2!r}*" + (
+                    f"({K[k][k]})" if k < n else f"size{units.index(units[k - n])}"
+                )
                 yield f"if not {'' if k < n else '-'}W{k}_{k} > {threshold}:"
                 yield "    return False"
                 yield f"I{k} = 1.0/W{k}_{k}"

@@ -96,9 +96,7 @@ class Mechanism:
         self.parameters = {symbol: _parameter(symbol, entry) for symbol, entry in parameters.items()}
         self.kinetic_energy = sp.sympify(kinetic_energy)
         self.potential_energy = sp.sympify(potential_energy)
-        self.constraints = {
-            label: _constraint(label, entry) for label, entry in (constraints or {}).items()
-        }
+        self.constraints = {label: _constraint(label, entry) for label, entry in (constraints or {}).items()}
         self.f = sp.ImmutableMatrix(n := len(self.q), 1, list(forces) if forces is not None else [0] * n)
         self.points = {label: sp.ImmutableMatrix(list(point)) for label, point in (points or {}).items()}
         self._check()
@@ -171,8 +169,7 @@ class Mechanism:
 
     def __repr__(self):
         parameters = ", ".join(
-            f"{symbol} = {default:g} {unit} ({meaning})"
-            for symbol, (default, unit, meaning) in self.parameters.items()
+            f"{symbol} = {default:g} {unit} ({meaning})" for symbol, (default, unit, meaning) in self.parameters.items()
         )
         constraints = ", ".join(f"'{label}' ({unit})" for label, (_, unit) in self.constraints.items())
         return (

@@ -123,7 +123,7 @@ def simulate(
     >>> bead = cl.mechanisms.BeadOnCircle().system()
     >>> tr = cl.simulate(bead, [-1, 0], [0, 0], t_end=1.0, dt=1e-3, stabilize=cl.Baumgarte(20, 20))
     >>> print(tr.q[-1].round(6))
-    [ 0.84858  -0.529063]
+    [ 0.986292 -0.165011]
     """
     q, v = system.vector(q0, "q0"), system.vector(v0, "v0")
     times = _times(t_end, dt)
@@ -134,7 +134,12 @@ def simulate(
     alpha, beta, mass, position, velocity = _stabilization(stabilize)
     tau, torque, failure = _torque(system, torque, q, v)
     n, m, N = system.n, system.m, len(times)
-    coordinates, velocities, multipliers, gauges = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.empty((N, 3))
+    coordinates, velocities, multipliers, gauges = (
+        np.empty((N, n)),
+        np.empty((N, n)),
+        np.empty((N, m)),
+        np.empty((N, 3)),
+    )
     state, record = np.array([q, v, tau, np.zeros(n)]), np.zeros(MULTIPLIERS + m)
     change, work = np.zeros((2, n)), np.zeros((4, n))
     size = float(np.linalg.norm(scale)) or 1.0
@@ -252,12 +257,14 @@ def _reason(system, record, times, sound, state, dt):
     next_time = f"t = {times[sound]:.4g} s"
     if record[REASON] == GROWN:
         return (
-            when + f"the run diverges. In the next step the residuals reach ‖φ‖ = {np.sqrt(record[PHI_SQUARED]):.2g} and "
+            when
+            + f"the run diverges. In the next step the residuals reach ‖φ‖ = {np.sqrt(record[PHI_SQUARED]):.2g} and "
             f"‖J v + φ_t‖ = {np.sqrt(record[RATE_SQUARED]):.2g}. Try a smaller step than {dt:g} s, or another stabilization."
         )
     if record[REASON] == PROJECTION_LOST:
         return (
-            when + f"the projection does not arrive at {next_time}; its residual is {np.sqrt(record[PHI_SQUARED]):.2g}. "
+            when
+            + f"the projection does not arrive at {next_time}; its residual is {np.sqrt(record[PHI_SQUARED]):.2g}. "
             f"Try a smaller step than {dt:g} s."
         )
     try:

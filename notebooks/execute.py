@@ -1,7 +1,7 @@
 """Execute the course's notebooks and store them, so that doing it again changes nothing.
 
-    python -m uv run notebooks/execute.py                    # all of them
-    python -m uv run notebooks/execute.py 07_drift.ipynb     # some
+python -m uv run notebooks/execute.py                    # all of them
+python -m uv run notebooks/execute.py 07_drift.ipynb     # some
 """
 
 import base64

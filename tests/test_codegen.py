@@ -38,7 +38,11 @@ def run_fresh(cache, before="", patch="", cwd=ROOT, quiet="1"):
     """The output lines and stderr of `RUN` in a process of its own."""
     environment = {**os.environ, "CHAIN_LIB_CACHE": str(cache), "CHAIN_LIB_QUIET": quiet, "PYTHONPATH": str(cwd)}
     done = subprocess.run(
-        [sys.executable, "-c", RUN.format(before=before, patch=patch)], capture_output=True, text=True, env=environment, cwd=cwd
+        [sys.executable, "-c", RUN.format(before=before, patch=patch)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=cwd,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines(), done.stderr
@@ -83,7 +87,9 @@ def test_in_a_notebook_the_message_stands_in_the_cell_that_waits_and_is_cleared(
     shown = []
     monkeypatch.setenv("CHAIN_LIB_CACHE", str(tmp_path))
     monkeypatch.setenv("CHAIN_LIB_QUIET", "0")
-    cells = [f"import chain_lib as cl; cl.mechanisms.{name}().system()" for name in ("BeadOnCircle", "BeadOnMovingCircle")]
+    cells = [
+        f"import chain_lib as cl; cl.mechanisms.{name}().system()" for name in ("BeadOnCircle", "BeadOnMovingCircle")
+    ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
     Watching(notebook, timeout=60).execute()
     if codegen.compiles():
@@ -177,7 +183,9 @@ def test_the_kernel_agrees_with_the_reference_solution():
     state, record = np.array([q, v, tau, 0 * q]), np.zeros(codegen.MULTIPLIERS + 1)
     assert system.code.accelerate(t, state, system.p, 0.0, 0.0, record)
     expected_a, expected_lam = cl.accelerations(system, q, v, tau, t)
-    np.testing.assert_allclose([*state[codegen.A], *record[codegen.MULTIPLIERS :]], [*expected_a, *expected_lam], rtol=1e-13)
+    np.testing.assert_allclose(
+        [*state[codegen.A], *record[codegen.MULTIPLIERS :]], [*expected_a, *expected_lam], rtol=1e-13
+    )
     power = tau @ v - expected_lam @ system.phi_t(q, t)
     residual = system.phi(q, t)[0] ** 2, (system.J(q, t) @ v + system.phi_t(q, t))[0] ** 2
     np.testing.assert_allclose(record[:4], [*residual, system.energy(q, v), power], rtol=1e-12)

@@ -34,7 +34,9 @@ def test_every_figure_has_a_picture_and_a_description_of_its_own(run):
         picture = Image.open(BytesIO(data["image/png"]))
         assert picture.width == round(NOTEBOOK_DPI * figure.get_figwidth())
         assert metadata["image/png"]["width"] == round(100 * figure.get_figwidth())
-        assert metadata["image/png"]["alt"] == figure.description and data["text/plain"] == f"Figure. {figure.description}"
+        assert (
+            metadata["image/png"]["alt"] == figure.description and data["text/plain"] == f"Figure. {figure.description}"
+        )
         descriptions.add(figure.description)
     assert len(descriptions) == 7 and Figure.description not in descriptions
 
@@ -51,7 +53,12 @@ def test_a_mechanism_is_drawn_with_equal_aspect(run):
 
 
 def test_the_description_says_where_the_bead_is(bead):
-    for outside, words in ((2e-3, "2 mm outside"), (-0.25, "0.25 m inside"), (3e-6, "3 µm outside"), (0.0, "within 0.1 nm of")):
+    for outside, words in (
+        (2e-3, "2 mm outside"),
+        (-0.25, "0.25 m inside"),
+        (3e-6, "3 µm outside"),
+        (0.0, "within 0.1 nm of"),
+    ):
         assert drift._place(outside).startswith(words)
 
 
@@ -84,8 +91,14 @@ def test_no_two_lessons_stand_in_one_place_and_arrows_lead_to_later_lessons():
 
 
 def test_the_four_bar_of_the_sketch_closes():
-    lines = {line.get_color(): line.get_xydata() for line in start.four_bar_sketch().axes[0].lines if line.get_linewidth() == 4}
+    lines = {
+        line.get_color(): line.get_xydata()
+        for line in start.four_bar_sketch().axes[0].lines
+        if line.get_linewidth() == 4
+    }
     crank, coupler, rocker = (lines[colour] for colour in ("#0072B2", "#E69F00", "#009E73"))
     np.testing.assert_allclose(coupler[1], rocker[1])
     np.testing.assert_allclose(crank[1], coupler[0])
-    np.testing.assert_allclose([np.linalg.norm(np.diff(bar, axis=0)) for bar in (crank, coupler, rocker)], [0.2, 0.4, 0.4])
+    np.testing.assert_allclose(
+        [np.linalg.norm(np.diff(bar, axis=0)) for bar in (crank, coupler, rocker)], [0.2, 0.4, 0.4]
+    )

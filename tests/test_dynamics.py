@@ -51,7 +51,9 @@ def test_the_multiplier_is_the_force_of_the_exact_pendulum(bead, pendulum):
 
 
 def test_a_singular_state_is_an_error_that_tells_rank_and_place(bead):
-    with pytest.raises(cl.SingularConfiguration, match=r"At q = \[0. 0.\], t = 0 s of bead on a circle.*rank 0 of 1") as error:
+    with pytest.raises(
+        cl.SingularConfiguration, match=r"At q = \[0. 0.\], t = 0 s of bead on a circle.*rank 0 of 1"
+    ) as error:
         cl.accelerations(bead, [0, 0], [1, 0])
     assert (error.value.rank, error.value.rows) == (0, 1)
 

@@ -19,7 +19,9 @@ def test_rk4_reaches_ten_digits(bead, pendulum):
         assert position_error.max() < 1e-10
 
 
-@pytest.mark.parametrize("stabilize", [None, cl.Baumgarte(20, 20), cl.Projection()], ids=["none", "Baumgarte", "projection"])
+@pytest.mark.parametrize(
+    "stabilize", [None, cl.Baumgarte(20, 20), cl.Projection()], ids=["none", "Baumgarte", "projection"]
+)
 def test_rk4_has_order_4(bead, pendulum, stabilize):
     errors = [error(bead, pendulum, dt, stabilize=stabilize).max() for dt in (2e-3, 1e-3, 5e-4)]
     np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 4.0, atol=0.15)
@@ -29,7 +31,9 @@ def test_001_2_semi_implicit_euler_has_order_1(bead):
     """Errata 001-2: it is not velocity Verlet, and of order 1 on a constrained system."""
     exact = cl.simulate(bead, [-1, 0], [0, 0], t_end=1.0, dt=2.5e-4).q[-1]
     runs = [
-        cl.simulate(bead, [-1, 0], [0, 0], t_end=1.0, dt=dt, method="semi_implicit_euler", stabilize=cl.Baumgarte(10, 20))
+        cl.simulate(
+            bead, [-1, 0], [0, 0], t_end=1.0, dt=dt, method="semi_implicit_euler", stabilize=cl.Baumgarte(10, 20)
+        )
         for dt in (4e-3, 2e-3, 1e-3)
     ]
     errors = [np.linalg.norm(tr.q[-1] - exact) for tr in runs]

@@ -30,10 +30,14 @@ def unrolled(M, J, sides, units=None):
     def names(label, matrix):
         for index, value in np.ndenumerate(matrix):
             numbers[f"{label}_{'_'.join(map(str, index))}"] = value
-        shape = [[f"{label}_{i}_{j}" if matrix[i, j] else "0" for j in range(matrix.shape[1])] for i in range(len(matrix))]
+        shape = [
+            [f"{label}_{i}_{j}" if matrix[i, j] else "0" for j in range(matrix.shape[1])] for i in range(len(matrix))
+        ]
         return shape
 
-    rows = [([f"r{c}_{i}" for i in range(len(r))], [f"s{c}_{k}" for k in range(len(s))]) for c, (r, s) in enumerate(sides)]
+    rows = [
+        ([f"r{c}_{i}" for i in range(len(r))], [f"s{c}_{k}" for k in range(len(s))]) for c, (r, s) in enumerate(sides)
+    ]
     for c, (r, s) in enumerate(sides):
         numbers |= {f"r{c}_{i}": value for i, value in enumerate(r)} | {f"s{c}_{k}": value for k, value in enumerate(s)}
     N = len(M) + len(J)

@@ -29,7 +29,16 @@ def test_a_velocity_is_shown_with_a_dot():
 
 def test_symbols_are_sympy_objects_with_the_shapes_of_the_conventions():
     bead = cl.mechanisms.BeadOnMovingCircle()
-    shapes = {"q": (2, 1), "v": (2, 1), "M": (2, 2), "h": (2, 1), "phi": (1, 1), "J": (1, 2), "phi_t": (1, 1), "gamma": (1, 1)}
+    shapes = {
+        "q": (2, 1),
+        "v": (2, 1),
+        "M": (2, 2),
+        "h": (2, 1),
+        "phi": (1, 1),
+        "J": (1, 2),
+        "phi_t": (1, 1),
+        "gamma": (1, 1),
+    }
     for name, shape in {**shapes, "f": (2, 1), "K": (3, 3)}.items():
         assert getattr(bead, name).shape == shape, name
     assert bead.K[:2, 2] == -bead.J.T and bead.K[2, :2] == bead.J

@@ -92,7 +92,12 @@ def test_motion_and_velocity_belong_together(bead, method):
 
 def test_001_11_a_projection_alone_does_not_conserve_energy(bead):
     """Errata 001-11: 10 s, 1 ms, semi-implicit Euler: none −0.876, q −0.572, q and v +0.656, Baumgarte(10, 20) +0.042 J."""
-    remedies = {None: -0.876, cl.Projection(velocity=False): -0.572, cl.Projection(): 0.656, cl.Baumgarte(10, 20): 0.042}
+    remedies = {
+        None: -0.876,
+        cl.Projection(velocity=False): -0.572,
+        cl.Projection(): 0.656,
+        cl.Baumgarte(10, 20): 0.042,
+    }
     for stabilize, expected in remedies.items():
         tr = cl.simulate(bead, [1, 0], [0, 0.5], t_end=10.0, dt=1e-3, method="semi_implicit_euler", stabilize=stabilize)
         assert tr.energy_balance[-1] == pytest.approx(expected, abs=2e-3), stabilize
@@ -150,7 +155,12 @@ def test_work_of_applied_forces_counts_in_the_balance(bead):
         "damped bead",
         coordinates=(x, y),
         velocities=v,
-        parameters={m: (1, "kg", "mass"), R: (1, "m", "radius"), g: (9.81, "m/s^2", "gravity"), c: (0.4, "N s/m", "damping")},
+        parameters={
+            m: (1, "kg", "mass"),
+            R: (1, "m", "radius"),
+            g: (9.81, "m/s^2", "gravity"),
+            c: (0.4, "N s/m", "damping"),
+        },
         kinetic_energy=m * (v[0] ** 2 + v[1] ** 2) / 2,
         potential_energy=m * g * y,
         forces=-c * v,
@@ -188,7 +198,9 @@ def test_impossible_arguments_are_refused_in_a_sentence(bead, changes, sentence)
 
 
 def test_a_start_off_the_constraint_is_refused_and_can_be_projected(bead):
-    with pytest.raises(cl.InconsistentStart, match=r"φ = 0.44 m\^2, where 2e-06 is allowed. Start from q0, v0 = cl.project") as error:
+    with pytest.raises(
+        cl.InconsistentStart, match=r"φ = 0.44 m\^2, where 2e-06 is allowed. Start from q0, v0 = cl.project"
+    ) as error:
         cl.simulate(bead, [-1.2, 0], [0, 0], t_end=1.0, dt=0.01)
     assert "consistent_start=False" in str(error.value)
     tr = cl.simulate(bead, *cl.project(bead, [-1.2, 0], [0, 0]), t_end=1.0, dt=0.01)
@@ -249,7 +261,9 @@ def test_a_run_into_a_singular_state_keeps_what_it_has_and_tells_the_rank():
 def test_gains_beyond_the_limit_run_and_leave_a_note(bead):
     tr = cl.simulate(bead, *REST, t_end=1.0, dt=0.02, method="semi_implicit_euler", stabilize=cl.Baumgarte(45, 45))
     assert len(tr.notes) == 1
-    assert "outside the stability region of semi_implicit_euler" in tr.notes[0] and "need dt below 0.0184 s" in tr.notes[0]
+    assert (
+        "outside the stability region of semi_implicit_euler" in tr.notes[0] and "need dt below 0.0184 s" in tr.notes[0]
+    )
     one_sided = cl.simulate(bead, *REST, t_end=1.0, dt=0.02, stabilize=cl.Baumgarte(0, 45))
     assert cl.growth_per_step("rk4", 0, 45, 0.02) < 1 or "both gains must be positive" in one_sided.notes[0]
     assert cl.simulate(bead, *REST, t_end=1.0, dt=0.02, stabilize=cl.Baumgarte(20, 20)).notes == []
@@ -297,6 +311,8 @@ def test_a_run_leaves_its_arguments_alone(bead):
 
 
 def test_a_trajectory_sums_itself_up(bead):
-    text = repr(cl.simulate(bead, *REST, t_end=1.0, dt=0.02, method="semi_implicit_euler", stabilize=cl.Baumgarte(45, 45)))
+    text = repr(
+        cl.simulate(bead, *REST, t_end=1.0, dt=0.02, method="semi_implicit_euler", stabilize=cl.Baumgarte(45, 45))
+    )
     assert text.startswith("bead on a circle, 1 s in 50 steps of semi_implicit_euler: position residual ")
     assert "outside the stability region" in text

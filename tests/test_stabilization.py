@@ -30,7 +30,11 @@ def test_001_3_limits_of_critical_damping(method, limit):
 @given(st.sampled_from(["semi_implicit_euler", "rk4"]), st.floats(0.1, 200), st.floats(0.1, 200))
 def test_the_largest_stable_step_is_where_growth_passes_one(method, alpha, beta):
     limit = largest_stable_step(method, alpha, beta)
-    assert cl.growth_per_step(method, alpha, beta, 0.999 * limit) < 1 < cl.growth_per_step(method, alpha, beta, 1.001 * limit)
+    assert (
+        cl.growth_per_step(method, alpha, beta, 0.999 * limit)
+        < 1
+        < cl.growth_per_step(method, alpha, beta, 1.001 * limit)
+    )
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
@@ -42,7 +46,13 @@ def test_the_limit_is_seen_in_the_nonlinear_run(bead, method, beta):
     ends = []
     for dt in (0.97 * limit, 1.03 * limit):
         tr = cl.simulate(
-            free, *start, t_end=400 * limit, dt=dt, method=method, stabilize=cl.Baumgarte(20.0, beta), consistent_start=False
+            free,
+            *start,
+            t_end=400 * limit,
+            dt=dt,
+            method=method,
+            stabilize=cl.Baumgarte(20.0, beta),
+            consistent_start=False,
         )
         ends.append(tr.position_residual[-1] / tr.position_residual[0])
     assert ends[0] < 0.5 and ends[1] > 2.0
@@ -68,7 +78,12 @@ def test_projection_keeps_both_residuals_at_rounding(wire):
 @pytest.mark.parametrize("what", ["position", "velocity"])
 def test_a_projection_can_act_on_one_level_alone(bead, what):
     tr = cl.simulate(
-        bead, [-1, 0], [0, 0], t_end=5.0, dt=0.02, stabilize=cl.Projection(position=what == "position", velocity=what == "velocity")
+        bead,
+        [-1, 0],
+        [0, 0],
+        t_end=5.0,
+        dt=0.02,
+        stabilize=cl.Projection(position=what == "position", velocity=what == "velocity"),
     )
     kept, drifting = tr.position_residual.max(), tr.velocity_residual.max()
     if what == "velocity":
@@ -118,7 +133,12 @@ def test_project_says_when_it_cannot(bead):
         cl.project(bead, [0, 0], [1, 0])
     q, v = cl.coordinates("x")
     never = cl.Mechanism(
-        "impossible", coordinates=q, velocities=v, parameters={}, kinetic_energy=v[0] ** 2, constraints={"c": (q[0] ** 2 + 1, "m^2")}
+        "impossible",
+        coordinates=q,
+        velocities=v,
+        parameters={},
+        kinetic_energy=v[0] ** 2,
+        constraints={"c": (q[0] ** 2 + 1, "m^2")},
     ).system()
     with pytest.raises(ArithmeticError, match="did not arrive in 30 steps: its residual is"):
         cl.project(never, [0.7], [0.0])

@@ -70,14 +70,18 @@ def setup(figure, title="path of the bead (m)"):
     (artists["last"],) = path.plot([], [], color=CRANK, label="last second")
     (artists["start"],) = path.plot([], [], "o", color="white", markersize=7, markeredgecolor=CRANK, label="start")
     (artists["bead"],) = path.plot([], [], "o", color=CRANK, markersize=9, markeredgecolor="white")
-    path.legend(loc="upper center", bbox_to_anchor=(0.5, 0.13), ncols=4, handlelength=1.2, handletextpad=0.4, columnspacing=0.8)
+    path.legend(
+        loc="upper center", bbox_to_anchor=(0.5, 0.13), ncols=4, handlelength=1.2, handletextpad=0.4, columnspacing=0.8
+    )
     for row, (name, heading, colour, style, limits) in enumerate(GAUGES):
         axes = figure.add_axes([0.60, 0.71 - 0.295 * row, 0.38, 0.20], yscale="log", xlim=(0, 10), ylim=limits)
         axes.set_title(heading)
         axes.set_yticks([1e-15, 1e-10, 1e-5, 1])
         axes.minorticks_off()
         axes.axhline(2e-16, color="0.6", linewidth=0.8, linestyle=":")
-        axes.annotate("rounding level", (0.99, 3e-14), xycoords=("axes fraction", "data"), ha="right", fontsize=8, color="0.4")
+        axes.annotate(
+            "rounding level", (0.99, 3e-14), xycoords=("axes fraction", "data"), ha="right", fontsize=8, color="0.4"
+        )
         (artists[name],) = axes.plot([], [], color=colour, linestyle=style)
         if row < 2:
             axes.tick_params(labelbottom=False)
@@ -121,7 +125,13 @@ def describe(trajectory):
 
 def _place(outside):
     """Where a bead is that is so many metres outside the wire, in words."""
-    for unit, size, least in (("m", 1.0, 0.1), ("cm", 1e-2, 1e-2), ("mm", 1e-3, 1e-4), ("µm", 1e-6, 1e-7), ("nm", 1e-9, 1e-10)):
+    for unit, size, least in (
+        ("m", 1.0, 0.1),
+        ("cm", 1e-2, 1e-2),
+        ("mm", 1e-3, 1e-4),
+        ("µm", 1e-6, 1e-7),
+        ("nm", 1e-9, 1e-10),
+    ):
         if abs(outside) >= least:
             return f"{abs(outside) / size:.2g} {unit} {'outside' if outside > 0 else 'inside'} the wire"
     return "within 0.1 nm of the wire"
@@ -137,7 +147,9 @@ def path_and_gauges(trajectory):
     for name, *_ in GAUGES:
         last = max(abs(getattr(trajectory, name)[-1]), FLOOR)
         words = f"{last:.1g}" if last > 1e-13 else "rounding"
-        artists[name].axes.annotate(words, (trajectory.t[-1], last), xytext=(-3, -12), textcoords="offset points", ha="right")
+        artists[name].axes.annotate(
+            words, (trajectory.t[-1], last), xytext=(-3, -12), textcoords="offset points", ha="right"
+        )
     figure.description = describe(trajectory)
     return figure
 

@@ -7,7 +7,11 @@ from chain_lib.draw.figure import GROUND, PLATFORM
 
 def arrow(axes, start, end, color):
     """An arrow from start to end (data units) in the positive sense of what it stands for."""
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=13, color=color, linewidth=1.8, shrinkA=0, shrinkB=0))
+    axes.add_patch(
+        FancyArrowPatch(
+            start, end, arrowstyle="-|>", mutation_scale=13, color=color, linewidth=1.8, shrinkA=0, shrinkB=0
+        )
+    )
 
 
 def label(axes, at, text, color=PLATFORM, ha="center"):

@@ -28,8 +28,20 @@ class Lesson:
 
 LESSONS = (
     Lesson("01_loop_closure", "Loop closure", "Where can a four-bar be?", (0, 0)),
-    Lesson("02_parallel_kinematics", "Parallel kinematics", "Why is inverse kinematics easy and forward kinematics hard?", (1, 0), ("01",)),
-    Lesson("03_assembly_modes", "Assembly modes", "How many poses share the same legs, and how do you find all of them?", (2, 0), ("02",)),
+    Lesson(
+        "02_parallel_kinematics",
+        "Parallel kinematics",
+        "Why is inverse kinematics easy and forward kinematics hard?",
+        (1, 0),
+        ("01",),
+    ),
+    Lesson(
+        "03_assembly_modes",
+        "Assembly modes",
+        "How many poses share the same legs, and how do you find all of them?",
+        (2, 0),
+        ("02",),
+    ),
     Lesson("04_singularities", "Singularities", "Where does the mapping break?", (3, 0), ("03",)),
     Lesson("05_constrained_dynamics", "Constrained dynamics", "What are the multipliers?", (0, 1), ("01",)),
     Lesson("06_reduced_coordinates", "Reduced coordinates", "Can one drop the passive coordinates?", (1, 1), ("05",)),
@@ -40,7 +52,13 @@ LESSONS = (
     Lesson("11_wrist_dynamics", "Wrist dynamics", "How does a spatial loop move?", (3, 1), ("10",)),
     Lesson("12_constrained_control", "Constrained control", "Which torques matter?", (0, 3), ("07",)),
     Lesson("13_motion_and_force", "Motion and force", "How do you move along and press against?", (1, 3), ("12", "08")),
-    Lesson("14_your_own_mechanism", "Your own mechanism", "Define any closed chain, check it, simulate it.", (2, 3), ("13", "09")),
+    Lesson(
+        "14_your_own_mechanism",
+        "Your own mechanism",
+        "Define any closed chain, check it, simulate it.",
+        (2, 3),
+        ("13", "09"),
+    ),
 )
 
 WIDTH, HEIGHT, ACROSS, DOWN = 158, 62, 186, 92  # of a box, and from box to box (px)
@@ -59,12 +77,16 @@ class CourseMap:
         self.written = {lesson.number for lesson in LESSONS if (Path(folder) / f"{lesson.notebook}.ipynb").exists()}
 
     def __repr__(self):
-        lines = [f"{x.number} {x.title}{'' if x.number in self.written else ' (to come)'}: {x.question}" for x in LESSONS]
+        lines = [
+            f"{x.number} {x.title}{'' if x.number in self.written else ' (to come)'}: {x.question}" for x in LESSONS
+        ]
         return "\n".join(["Map of the course.", *lines])
 
     def _repr_html_(self):
         place = {lesson.number: np.array(lesson.place) * (ACROSS, DOWN) for lesson in LESSONS}
-        arrows = "".join(self._arrow(place[start], place[lesson.number]) for lesson in LESSONS for start in lesson.builds_on)
+        arrows = "".join(
+            self._arrow(place[start], place[lesson.number]) for lesson in LESSONS for start in lesson.builds_on
+        )
         boxes = "".join(self._box(lesson, *place[lesson.number]) for lesson in LESSONS)
         width, height = 3 * ACROSS + WIDTH + 4, 3 * DOWN + HEIGHT + 4
         head = '<marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker>'
@@ -118,7 +140,12 @@ def four_bar_sketch():
     for start, end, colour, name in ((A, B, CRANK, "θ₂"), (B, C, COUPLER, "θ₃"), (D, C, ROCKER, "θ₄")):
         _angle(axes, start, end - start, colour, name)
     label(axes, (d / 2, -0.05), "d")
-    for point, name, shift in ((A, "A", (-0.04, 0.02)), (B, "B", (-0.03, 0.03)), (C, "C", (0.0, 0.035)), (D, "D", (-0.03, 0.025))):
+    for point, name, shift in (
+        (A, "A", (-0.04, 0.02)),
+        (B, "B", (-0.03, 0.03)),
+        (C, "C", (0.0, 0.035)),
+        (D, "D", (-0.03, 0.025)),
+    ):
         axes.plot(*point, "o", color="white", markeredgecolor=PLATFORM, markersize=8, zorder=3)
         label(axes, point + shift, name)
     _axes_of(axes, (-0.1, 0.36), 0.09)
@@ -143,7 +170,10 @@ def three_rpr_sketch():
         ground(axes, foot, size=0.05)
         axes.plot(*zip(foot, corner), color=colour, linewidth=3, zorder=1)
         label(axes, (foot + corner) / 2 + ((0, 0.06), (0.06, 0.04), (0.08, 0))[k], f"L{'₁₂₃'[k]}", color=colour)
-        for point, name, shift in ((foot, "B", (-0.09, 0.03)), (corner, "P", ((0.07, -0.05), (0.05, 0.06), (-0.08, 0.0))[k])):
+        for point, name, shift in (
+            (foot, "B", (-0.09, 0.03)),
+            (corner, "P", ((0.07, -0.05), (0.05, 0.06), (-0.08, 0.0))[k]),
+        ):
             axes.plot(*point, "o", color="white", markeredgecolor=PLATFORM, markersize=7, zorder=3)
             label(axes, point + shift, name + "₁₂₃"[k])
     axes.plot(*place, "o", color=PLATFORM, markersize=4, zorder=4)
@@ -171,7 +201,9 @@ def _angle(axes, vertex, direction, colour, name, radius=None):
     """An arc from the x direction to a direction, with an arrowhead in the positive sense."""
     radius = 0.12 if radius is None else radius
     end = np.arctan2(direction[1], direction[0])
-    axes.add_patch(Arc(vertex, 2 * radius, 2 * radius, theta1=0, theta2=np.rad2deg(end), color=colour, linewidth=1.5, zorder=3))
+    axes.add_patch(
+        Arc(vertex, 2 * radius, 2 * radius, theta1=0, theta2=np.rad2deg(end), color=colour, linewidth=1.5, zorder=3)
+    )
     tip = vertex + radius * np.array([np.cos(end), np.sin(end)])
     before = vertex + radius * np.array([np.cos(end - 0.12), np.sin(end - 0.12)])
     arrow(axes, before, tip, colour)

@@ -48,7 +48,6 @@ class Slider:
         rounding = 1e-9 * (self.high - self.low)
         return bool(number and self.low - rounding <= value <= self.high + rounding)
 
-
     def nearest(self, value):
         """The possible value of a linear slider that is closest to some number."""
         steps = round((float(value) - self.low) / self.step)

@@ -44,7 +44,13 @@ def drift():
         handles=(Handle("start", "start of the bead", "bead", _place, lambda x, y: degrees(atan2(x, -y))),),
         presets={
             "critical damping": {"alpha": 20.0, "beta": 20.0, "projection": "none"},
-            "beyond the limit": {"method": "semi_implicit_euler", "dt": 0.02, "alpha": 45.0, "beta": 45.0, "projection": "none"},
+            "beyond the limit": {
+                "method": "semi_implicit_euler",
+                "dt": 0.02,
+                "alpha": 45.0,
+                "beta": 45.0,
+                "projection": "none",
+            },
         },
     )
 

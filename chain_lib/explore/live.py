@@ -85,7 +85,9 @@ class LiveExplorer(widgets.Box):
         self._held = False
         for control in self.controls.values():
             control.observe(self._show, "value")
-        buttons = [self._button(label, values) for label, values in {"Reset": explorer.start, **explorer.presets}.items()]
+        buttons = [
+            self._button(label, values) for label, values in {"Reset": explorer.start, **explorer.presets}.items()
+        ]
         row = widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))
         column = widgets.VBox([*self.controls.values(), row], layout=widgets.Layout(width="370px"))
         super().__init__([column, self.picture], layout=widgets.Layout(display="flex", flex_flow="row wrap"))
@@ -145,7 +147,11 @@ def _control(control):
     style, layout = {"description_width": "150px"}, widgets.Layout(width="360px")
     if isinstance(control, Choice):
         return widgets.Dropdown(
-            options=list(control.options.items()), value=control.start, description=control.label, style=style, layout=layout
+            options=list(control.options.items()),
+            value=control.start,
+            description=control.label,
+            style=style,
+            layout=layout,
         )
     label = f"{control.label} ({control.low:g} to {control.high:g} {control.unit})"
     shared = dict(value=control.start, step=control.step, description=label, style=style, layout=layout)

@@ -17,7 +17,9 @@ class BeadOnCircle(Mechanism):
 
     def __init__(self):
         (x, y), v = coordinates("x y")
-        super().__init__("bead on a circle", **_bead(x, y, v), constraints={"on the circle": (x**2 + y**2 - R**2, "m^2")})
+        super().__init__(
+            "bead on a circle", **_bead(x, y, v), constraints={"on the circle": (x**2 + y**2 - R**2, "m^2")}
+        )
 
 
 class BeadOnMovingCircle(Mechanism):

@@ -14,7 +14,9 @@ from chain_lib import codegen
 from chain_lib.explore.live import Renderer
 
 ROOT = Path(__file__).parent.parent.parent
-needs_numba = pytest.mark.skipif(not codegen.compiles(), reason="numba is not installed: compiled speed cannot be measured")
+needs_numba = pytest.mark.skipif(
+    not codegen.compiles(), reason="numba is not installed: compiled speed cannot be measured"
+)
 
 
 def typical_run(steps, dt, m=1.0, g=9.81, R=1.0, alpha=20.0, beta=20.0):
@@ -72,7 +74,9 @@ def test_rk4_against_the_typical_numpy_step(bead, report):
 
     interleaved = [(seconds(lambda: typical_run(10_000, 1e-3), 1), seconds(ours, 15)) for _ in range(3)]
     slow, fast = np.median(interleaved, axis=0)
-    report(f"bead, 10 s at 1 ms: RK4 {1e3 * fast:.1f} ms, typical NumPy step {1e3 * slow:.0f} ms, ratio {slow / fast:.0f}")
+    report(
+        f"bead, 10 s at 1 ms: RK4 {1e3 * fast:.1f} ms, typical NumPy step {1e3 * slow:.0f} ms, ratio {slow / fast:.0f}"
+    )
     assert slow / fast >= 50
 
 
@@ -116,7 +120,12 @@ nothing(1.0)
 
 def fresh(cache, tmp_path, baseline=True):
     """Times (s) in a new process: packages and numba's own start, import of chain_lib, our share, all."""
-    environment = {**os.environ, "CHAIN_LIB_CACHE": str(cache), "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(tmp_path / "pyc")}
+    environment = {
+        **os.environ,
+        "CHAIN_LIB_CACHE": str(cache),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONPYCACHEPREFIX": str(tmp_path / "pyc"),
+    }
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     script = tmp_path / f"first_run_{baseline}.py"
     imports, start = ("numpy, sympy, numba", NUMBA_START) if baseline else ("sys", "")

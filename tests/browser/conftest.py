@@ -36,7 +36,9 @@ def lab(tmp_path_factory):
     for name in cl.explore.__all__:
         cell = nbformat.v4.new_code_cell(f"import chain_lib as cl\n\ncl.explore.{name}().widget()")
         kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-        nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}), folder / f"{name}.ipynb")
+        nbformat.write(
+            nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}), folder / f"{name}.ipynb"
+        )
     with jupyterlab(folder, home) as address:
         yield address
 
@@ -48,7 +50,10 @@ def chromium(tmp_path_factory):
 
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=browser(), args=FLAGS, viewport=dict(width=1300, height=1000)
+            tmp_path_factory.mktemp("profile"),
+            executable_path=browser(),
+            args=FLAGS,
+            viewport=dict(width=1300, height=1000),
         )
         yield context
         context.close()

@@ -15,13 +15,17 @@ def test_slider_to_picture(explorer, report):
     """A step by key: the median time to its picture. A drag: pictures per second, and the lag at its end."""
     knob = explorer.knobs[0]
     knob.focus()
-    times = [explorer.after(lambda key=key: explorer.page.keyboard.press(key)) for key in ["ArrowRight", "ArrowLeft"] * 10]
+    times = [
+        explorer.after(lambda key=key: explorer.page.keyboard.press(key)) for key in ["ArrowRight", "ArrowLeft"] * 10
+    ]
     drags = []
     for distance in (50, -50) * 3:
         drags.append(explorer.drag(explorer.knobs[1], to=(distance, 0)))
     rate, lag = np.median(drags, axis=0)
     median = np.median(times)
-    report(f"{explorer.title}, in JupyterLab: slider to picture {median:.0f} ms; drag {rate:.0f} pictures/s, lag {lag:.0f} ms")
+    report(
+        f"{explorer.title}, in JupyterLab: slider to picture {median:.0f} ms; drag {rate:.0f} pictures/s, lag {lag:.0f} ms"
+    )
     assert median <= 80 and rate >= 12 and lag <= 150
 
 
@@ -30,7 +34,11 @@ def test_nothing_serious_for_assistive_technology(explorer):
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(explorer.page, context=".chain-lib-explorer").response["violations"]
-    serious = [(rule["id"], rule["help"], rule["nodes"][0]["html"][:120]) for rule in found if rule["impact"] in ("serious", "critical")]
+    serious = [
+        (rule["id"], rule["help"], rule["nodes"][0]["html"][:120])
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+    ]
     assert serious == []
 
 
@@ -43,7 +51,11 @@ def test_the_line_of_text_is_announced_and_the_description_follows(explorer):
     assert line.inner_text() != before[0] and image.get_attribute("alt") != before[1]
     assert line.inner_text() in image.get_attribute("alt")
     for knob in explorer.knobs:
-        assert knob.get_attribute("role") == "slider" and knob.get_attribute("aria-label") and knob.get_attribute("aria-valuetext")
+        assert (
+            knob.get_attribute("role") == "slider"
+            and knob.get_attribute("aria-label")
+            and knob.get_attribute("aria-valuetext")
+        )
 
 
 @EVERY
@@ -52,7 +64,9 @@ def test_every_control_is_reached_with_the_tab_key(explorer):
     first.focus()
     reached = set()
     for _ in range(30):
-        reached.add(explorer.page.evaluate("() => document.activeElement.className + document.activeElement.textContent"))
+        reached.add(
+            explorer.page.evaluate("() => document.activeElement.className + document.activeElement.textContent")
+        )
         explorer.page.keyboard.press("Tab")
     wanted = explorer.page.evaluate(
         """() => [...document.querySelectorAll('.chain-lib-explorer :is(select, button, .noUi-handle, .chain-lib-handle)')]

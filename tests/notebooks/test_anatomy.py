@@ -168,7 +168,10 @@ def before_widget(change):
 TAKEN_OUT = {
     "title": (lambda n: n.cells.pop(0), "title"),
     "time": (lambda n: n.cells[0].update(source=re.sub(r"\*\*\d+ minutes", "**some time", n.cells[0].source)), "time"),
-    "objectives": (lambda n: n.cells[0].update(source=re.sub(r"^\d\. .*$", "", n.cells[0].source, flags=re.M)), "objectives"),
+    "objectives": (
+        lambda n: n.cells[0].update(source=re.sub(r"^\d\. .*$", "", n.cells[0].source, flags=re.M)),
+        "objectives",
+    ),
     "builds on": (without("**Builds on**"), "builds on"),
     "sketches": (lambda n: [n.cells.remove(c) for c in [*n.cells] if "sketch(" in c.source], "no sketch"),
     "summary": (without("## Summary"), "## Summary"),
@@ -185,10 +188,16 @@ TAKEN_OUT = {
     "the static figure": (strip_outputs("image/png"), "no static figure"),
     "the text equivalent": (strip_outputs("stdout"), "no text equivalent"),
     "alternative text": (strip_alt, "without alternative text"),
-    "a file that is linked": (lambda n: n.cells[0].update(source=n.cells[0].source + "[x](99_nowhere.ipynb)"), "leads nowhere"),
+    "a file that is linked": (
+        lambda n: n.cells[0].update(source=n.cells[0].source + "[x](99_nowhere.ipynb)"),
+        "leads nowhere",
+    ),
     "an address": (lambda n: n.cells[0].update(source=n.cells[0].source + "[x](http:/broken)"), "no address"),
     "an anchor": (lambda n: n.cells[0].update(source=n.cells[0].source + "[x](#nowhere)"), "leads nowhere"),
-    "the problem set": (lambda n: [c.update(source=c.source.replace("roblem set", "")) for c in n.cells], "problem set"),
+    "the problem set": (
+        lambda n: [c.update(source=c.source.replace("roblem set", "")) for c in n.cells],
+        "problem set",
+    ),
 }
 
 
