@@ -196,3 +196,20 @@ def test_a_cache_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
     monkeypatch.setenv("CHAIN_LIB_CACHE", str(tmp_path / "file"))
     directory = codegen.build_directory.__wrapped__()
     assert directory.is_dir() and tmp_path not in directory.parents
+
+
+def test_an_expression_without_a_numeric_form_is_refused_in_a_sentence():
+    q, v = cl.coordinates("x")
+    unknown = sp.Function("g")(q[0])
+    mechanism = cl.Mechanism(
+        "a test", coordinates=q, velocities=v, parameters={}, kinetic_energy=v[0] ** 2, potential_energy=unknown
+    )
+    with pytest.raises(ValueError, match=r"a test: .*g\(.* has no numeric form; use functions"):
+        mechanism.system()
+
+
+def test_any_name_is_possible():
+    q, v = cl.coordinates("x")
+    name = 'a "quoted" \\ name\nwith """ in it'
+    system = cl.Mechanism(name, coordinates=q, velocities=v, parameters={}, kinetic_energy=v[0] ** 2).system()
+    assert system.M([0.0])[0, 0] == 2.0
