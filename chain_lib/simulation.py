@@ -282,6 +282,8 @@ def _notes(method, stabilize, dt):
     growth = growth_per_step(method, alpha, beta, dt)
     if growth < 1:
         return []
+    if beta == 0 and alpha > 0 and growth < 1 + 1e-12:
+        return ["With beta = 0 the feedback neither reduces nor increases a position error; it damps its rate only."]
     limit = largest_stable_step(method, alpha, beta)
     advice = f"these gains need dt below {limit:.3g} s." if limit else "both gains must be positive."
     return [

@@ -9,7 +9,7 @@ from PIL import Image
 
 import chain_lib as cl
 from chain_lib import codegen
-from chain_lib.explore.controls import Slider
+from chain_lib.explore.controls import Stops
 from chain_lib.explore.live import LiveExplorer, Renderer
 
 EXPLORERS = {name: getattr(cl.explore, name) for name in cl.explore.__all__}
@@ -132,7 +132,7 @@ def test_the_static_figure_describes_itself(explorer):
     "values, sentence",
     [
         (dict(speed=1), "no control 'speed'; there are method, dt, alpha, beta, projection, start"),
-        (dict(dt=0.2), "dt = 0.2 is not possible; it is a number from 0.001 to 0.1 s"),
+        (dict(dt=0.2), "dt = 0.2 is not possible; it is a number from 1 ms to 100 ms, in SI units"),
         (dict(dt=float("nan")), "dt = nan is not possible"),
         (dict(dt="small"), "dt = 'small' is not possible"),
         (dict(method="euler"), "method = 'euler' is not possible; it is one of 'rk4', 'semi_implicit_euler'"),
@@ -152,11 +152,19 @@ def test_without_numba_a_long_run_is_shortened_and_says_so(monkeypatch):
     assert explorer.compute(**explorer.complete(dict(dt=0.02))).t[-1] == 10.0
 
 
-def test_log_sliders_reach_their_ends_and_start():
+def test_stops_stand_at_round_values_exactly():
     live = LiveExplorer(cl.explore.drift())
     dt = next(control for control in live.explorer.controls if control.name == "dt")
-    widget = live.controls["dt"]
-    assert isinstance(dt, Slider) and dt.log
-    for value in dt.ends:
-        widget.value = value
-        assert widget.value == pytest.approx(value, rel=1e-12)
+    assert isinstance(dt, Stops) and {0.001, 0.005, 0.01, 0.02, 0.1} <= {round(value, 12) for value in dt.values}
+    for value in dt.values:
+        live.controls["dt"].value = value
+        assert live.controls["dt"].value == value and f"Δt = {1e3 * value:.3g} ms" in live.picture.text
+
+
+def test_a_handle_of_an_angle_stops_at_its_end_instead_of_jumping_to_the_other():
+    live = LiveExplorer(cl.explore.drift())
+    (handle,) = live.explorer.handles
+    live.controls["start"].value = 160.0
+    across, down = live._renderer.to_picture(handle.on, *handle.place(-175.0))
+    live._moved(None, dict(name="start", across=across, down=down), None)
+    assert live.controls["start"].value == 170.0

@@ -264,6 +264,10 @@ def test_gains_beyond_the_limit_run_and_leave_a_note(bead):
     assert (
         "outside the stability region of semi_implicit_euler" in tr.notes[0] and "need dt below 0.0184 s" in tr.notes[0]
     )
+    rate_only = cl.simulate(bead, *REST, t_end=1.0, dt=0.02, stabilize=cl.Baumgarte(2, 0))
+    assert rate_only.notes == [
+        "With beta = 0 the feedback neither reduces nor increases a position error; it damps its rate only."
+    ]
     one_sided = cl.simulate(bead, *REST, t_end=1.0, dt=0.02, stabilize=cl.Baumgarte(0, 45))
     assert cl.growth_per_step("rk4", 0, 45, 0.02) < 1 or "both gains must be positive" in one_sided.notes[0]
     assert cl.simulate(bead, *REST, t_end=1.0, dt=0.02, stabilize=cl.Baumgarte(20, 20)).notes == []

@@ -68,8 +68,8 @@ def setup(figure, title="path of the bead (m)"):
     path.plot(np.cos(angle), np.sin(angle), **REFERENCE, label="wire", zorder=1)
     (artists["earlier"],) = path.plot([], [], color=CRANK, alpha=0.3, linewidth=1.0, label="path")
     (artists["last"],) = path.plot([], [], color=CRANK, label="last second")
-    (artists["start"],) = path.plot([], [], "o", color="white", markersize=7, markeredgecolor=CRANK, label="start")
     (artists["bead"],) = path.plot([], [], "o", color=CRANK, markersize=9, markeredgecolor="white")
+    (artists["start"],) = path.plot([], [], "o", color="white", markersize=7, markeredgecolor=CRANK, label="start")
     path.legend(
         loc="upper center", bbox_to_anchor=(0.5, 0.13), ncols=4, handlelength=1.2, handletextpad=0.4, columnspacing=0.8
     )
@@ -114,9 +114,9 @@ def describe(trajectory):
     return " ".join(
         [
             f"After {trajectory.t[-1]:.4g} s with Δt = {step:.3g} ms the bead is {_place(np.hypot(*trajectory.q[-1]) - 1.0)}.",
-            f"Largest values: position residual {trajectory.position_residual.max():.1e} m²,",
-            f"velocity residual {trajectory.velocity_residual.max():.1e} m²/s,",
-            f"energy balance {np.abs(trajectory.energy_balance).max():.1e} J.",
+            f"Largest values: position residual {trajectory.position_residual.max():.2e} m²,",
+            f"velocity residual {trajectory.velocity_residual.max():.2e} m²/s,",
+            f"energy balance {np.abs(trajectory.energy_balance).max():.2e} J.",
             *([trajectory.stopped] if trajectory.stopped else []),
             *trajectory.notes,
         ]
@@ -146,10 +146,8 @@ def path_and_gauges(trajectory):
     draw(trajectory, artists, points=20 * POINTS)
     for name, *_ in GAUGES:
         last = max(abs(getattr(trajectory, name)[-1]), FLOOR)
-        words = f"{last:.1g}" if last > 1e-13 else "rounding"
-        artists[name].axes.annotate(
-            words, (trajectory.t[-1], last), xytext=(-3, -12), textcoords="offset points", ha="right"
-        )
+        words = f"at the end {last:.1g}" if last > 1e-13 else "at the end: rounding"
+        artists[name].axes.annotate(words, (0.5, 0.35), xycoords="axes fraction", ha="center")
     figure.description = describe(trajectory)
     return figure
 
@@ -193,7 +191,7 @@ def residuals(runs):
     for (name, (t, phi)), style in zip(runs.items(), ("-", "--", ":")):
         size = np.maximum(np.abs(phi), FLOOR)
         axes.plot(t, size, style, color=VIOLATION)
-        axes.annotate(name, (t[-1], size[-1]), xytext=(-6, -13), textcoords="offset points", ha="right")
+        axes.annotate(name, (t[-1], size[-1]), xytext=(-6, -20), textcoords="offset points", ha="right")
         most = f"{size.max():.2g}" if size.max() > 1e-6 else f"1e{int(np.ceil(np.log10(size.max())))}"
         words.append(f"{name}: at most {most} m²")
     axes.set(xlabel="time (s)", ylabel="|φ| (m²)", xlim=(0, max(t[-1] for t, _ in runs.values())))

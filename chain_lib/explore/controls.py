@@ -15,9 +15,6 @@ class Slider:
     name, label, unit : str
         Keyword of `Explorer.compute`; what stands beside the slider.
     low, high, start, step : float
-        For ``log=True`` the step is in decades.
-    log : bool
-        Whether equal distances are equal factors.
     special : tuple of float
         Values between the ends that deserve a test, such as a limit.
     """
@@ -29,7 +26,6 @@ class Slider:
     high: float
     start: float
     step: float
-    log: bool = False
     special: tuple = ()
 
     @property
@@ -49,9 +45,46 @@ class Slider:
         return bool(number and self.low - rounding <= value <= self.high + rounding)
 
     def nearest(self, value):
-        """The possible value of a linear slider that is closest to some number."""
+        """The possible value that is closest to some number."""
         steps = round((float(value) - self.low) / self.step)
         return min(max(self.low + steps * self.step, self.low), self.high)
+
+
+@dataclass(frozen=True)
+class Stops:
+    """A number that the reader moves from one round value to the next, for a quantity that spans decades.
+
+    Parameters
+    ----------
+    name, label : str
+        Keyword of `Explorer.compute`; what stands beside the slider.
+    values : tuple of float
+        In rising order.
+    start : float
+    words : function (value) -> str
+        A value with its unit.
+    """
+
+    name: str
+    label: str
+    values: tuple
+    start: float
+    words: Callable
+
+    @property
+    def ends(self):
+        """The values that a test must visit."""
+        return (self.values[0], self.start, self.values[-1])
+
+    @property
+    def range(self):
+        """What is possible, in words."""
+        return f"a number from {self.words(self.values[0])} to {self.words(self.values[-1])}, in SI units"
+
+    def admits(self, value):
+        """Whether this value is in the range; a static figure may stand between two stops."""
+        number = np.isscalar(value) and not isinstance(value, str) and np.isfinite(value)
+        return bool(number and self.values[0] <= value <= self.values[-1])
 
 
 @dataclass(frozen=True)
@@ -103,6 +136,9 @@ class Handle:
         Where it stands, in the axes' data units.
     value : function (x, y) -> value
         The slider's value when it is dragged to a place.
+    wraps : bool
+        Whether the two ends of the slider are neighbours in the picture, as those of an angle are. The
+        handle then stops at an end instead of jumping to the other.
     """
 
     name: str
@@ -110,3 +146,4 @@ class Handle:
     on: str
     place: Callable
     value: Callable
+    wraps: bool = False

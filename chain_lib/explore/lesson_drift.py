@@ -5,13 +5,15 @@ from math import atan2, cos, degrees, radians, sin
 
 from chain_lib import codegen, mechanisms
 from chain_lib.draw import drift as picture
-from chain_lib.explore.controls import Choice, Handle, Slider
+from chain_lib.explore.controls import Choice, Handle, Slider, Stops
 from chain_lib.explore.explorer import Explorer
 from chain_lib.simulation import simulate
 from chain_lib.stabilization import Baumgarte, Projection
 
 DURATION = 10.0
 STEPS_WITHOUT_NUMBA = 2000  # a run of about 0.1 s in plain NumPy
+
+STEPS = tuple(1e-3 * step for step in (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100))
 
 PROJECTIONS = {
     "none": None,
@@ -31,7 +33,7 @@ def drift():
         title="Drift of a bead on a wire",
         controls=(
             Choice("method", "method", {"RK4": "rk4", "semi-implicit Euler": "semi_implicit_euler"}, "rk4"),
-            Slider("dt", "Δt", "s", 1e-3, 0.1, start=0.02, step=0.05, log=True, special=(0.01,)),
+            Stops("dt", "Δt", STEPS, start=0.02, words=lambda dt: f"{1e3 * dt:.4g} ms"),
             Slider("alpha", "gain α", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(10.0,)),
             Slider("beta", "gain β", "1/s", 0.0, 200.0, start=0.0, step=1.0, special=(20.0,)),
             Choice("projection", "projection", {name: name for name in PROJECTIONS}, "none"),
@@ -41,7 +43,7 @@ def drift():
         setup=picture.setup,
         draw=picture.draw,
         text=_text,
-        handles=(Handle("start", "start of the bead", "bead", _place, lambda x, y: degrees(atan2(x, -y))),),
+        handles=(Handle("start", "start of the bead", "bead", _place, lambda x, y: degrees(atan2(x, -y)), wraps=True),),
         presets={
             "critical damping": {"alpha": 20.0, "beta": 20.0, "projection": "none"},
             "beyond the limit": {

@@ -1,7 +1,6 @@
 """The live explorer: ipywidgets controls beside a picture of our own on anywidget."""
 
 from io import BytesIO
-from math import log10
 from pathlib import Path
 
 import anywidget
@@ -12,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from chain_lib.draw.figure import Figure
-from chain_lib.explore.controls import Choice
+from chain_lib.explore.controls import Choice, Stops
 
 
 class Picture(anywidget.AnyWidget):
@@ -126,6 +125,8 @@ class LiveExplorer(widgets.Box):
             value = slider.value + message["steps"] * control.step
         else:
             value = handle.value(*self._renderer.from_picture(handle.on, message["across"], message["down"]))
+            if handle.wraps and abs(value - slider.value) > (control.high - control.low) / 2:
+                value = control.low if slider.value < (control.low + control.high) / 2 else control.high
         before = self.picture.serial
         slider.value = control.nearest(value)
         if self.picture.serial == before:
@@ -153,8 +154,12 @@ def _control(control):
             style=style,
             layout=layout,
         )
+    if isinstance(control, Stops):
+        options = [(control.words(value), value) for value in control.values]
+        label = f"{control.label} ({options[0][0]} to {options[-1][0]})"
+        return widgets.SelectionSlider(
+            options=options, value=control.start, description=label, style=style, layout=layout
+        )
     label = f"{control.label} ({control.low:g} to {control.high:g} {control.unit})"
     shared = dict(value=control.start, step=control.step, description=label, style=style, layout=layout)
-    if control.log:
-        return widgets.FloatLogSlider(min=log10(control.low), max=log10(control.high), readout_format=".3g", **shared)
     return widgets.FloatSlider(min=control.low, max=control.high, readout_format=".3g", **shared)

@@ -4,7 +4,9 @@
 const GONE = "The kernel is gone, so this picture no longer follows. Run the notebook's cells again, from the top.";
 const SILENT =
   "The kernel does not answer: it is busy, or it is gone. If it stays so, restart it and run the notebook's cells again, from the top.";
-const PATIENCE = 3000; // ms
+const PATIENCE = 3000; // ms from a move to the doubt whether the kernel is there
+const RECENT = 200; // ms in which a slider that moves is moved by the reader
+const TOUCHES = ["keydown", "pointerdown", "pointermove", "change", "click"];
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
 function element(tag, className, attributes = {}) {
@@ -115,19 +117,29 @@ function render({ model, el }) {
   function expectPicture() {
     alarm ??= setTimeout(() => (line.textContent = SILENT), PATIENCE);
   }
+  let touched = -Infinity;
+  function touch(event) {
+    const control = event.target.closest?.(".chain-lib-explorer :is(.noUi-target, .widget-readout, select, button)");
+    if (!control || control.closest(".chain-lib-explorer") !== el.closest(".chain-lib-explorer")) return;
+    touched = performance.now();
+    if (event.type === "change" || (event.type === "click" && control.tagName === "BUTTON")) expectPicture();
+  }
   const life = new MutationObserver((changes) => {
     const explorer = el.closest(".chain-lib-explorer");
+    const moved = ({ attributeName, target }) => attributeName === "aria-valuenow" && explorer?.contains(target);
     if (explorer?.classList.contains("jupyter-widgets-disconnected")) {
       line.textContent = GONE;
-    } else if (changes.some((change) => change.attributeName === "aria-valuenow" && explorer?.contains(change.target))) {
+    } else if (performance.now() - touched < RECENT && changes.some(moved)) {
       expectPicture();
     }
   });
+  for (const kind of TOUCHES) document.addEventListener(kind, touch, true);
   life.observe(document.body, { attributes: true, subtree: true, attributeFilter: ["class", "aria-valuenow"] });
   model.on("change:serial", show);
   show();
   return () => {
     clearTimeout(alarm);
+    for (const kind of TOUCHES) document.removeEventListener(kind, touch, true);
     sliders.disconnect();
     life.disconnect();
     model.off("change:serial", show);
