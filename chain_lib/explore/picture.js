@@ -121,12 +121,16 @@ function render({ model, el }) {
   function touch(event) {
     const control = event.target.closest?.(".chain-lib-explorer :is(.noUi-target, .widget-readout, select, button)");
     if (!control || control.closest(".chain-lib-explorer") !== el.closest(".chain-lib-explorer")) return;
-    touched = performance.now();
-    if (event.type === "change" || (event.type === "click" && control.tagName === "BUTTON")) expectPicture();
+    if (control.matches("button, select")) {
+      if (event.type === (control.matches("button") ? "click" : "change")) expectPicture();
+    } else {
+      touched = performance.now();
+    }
   }
   const life = new MutationObserver((changes) => {
     const explorer = el.closest(".chain-lib-explorer");
-    const moved = ({ attributeName, target }) => attributeName === "aria-valuenow" && explorer?.contains(target);
+    const moved = ({ attributeName: name, oldValue, target }) =>
+      name === "aria-valuenow" && explorer?.contains(target) && target.getAttribute(name) !== oldValue;
     if (explorer?.classList.contains("jupyter-widgets-disconnected")) {
       line.textContent = GONE;
     } else if (performance.now() - touched < RECENT && changes.some(moved)) {
@@ -134,7 +138,9 @@ function render({ model, el }) {
     }
   });
   for (const kind of TOUCHES) document.addEventListener(kind, touch, true);
-  life.observe(document.body, { attributes: true, subtree: true, attributeFilter: ["class", "aria-valuenow"] });
+  life.observe(document.body, {
+    attributes: true, attributeOldValue: true, subtree: true, attributeFilter: ["class", "aria-valuenow"],
+  });
   model.on("change:serial", show);
   show();
   return () => {

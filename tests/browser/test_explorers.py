@@ -102,6 +102,22 @@ def test_two_hundred_moves_in_two_seconds_end_where_the_slider_stands(explorer):
 
 
 @EVERY
+def test_no_false_alarm_about_the_kernel(explorer):
+    """Nothing is said of the kernel while it is there: not at the start, nor after a button, nor at the end of a range."""
+    patience = 3500
+    explorer.page.wait_for_timeout(patience)
+    assert "kernel" not in explorer.text()
+    for button in explorer.box.locator("button").all():
+        explorer.after(button.click)
+    explorer.knobs[0].focus()
+    for key in ("End", "End", "Home", "Home", "Tab"):
+        explorer.page.keyboard.press(key)
+        explorer.settle()
+    explorer.page.wait_for_timeout(patience)
+    assert "kernel" not in explorer.text()
+
+
+@EVERY
 def test_two_views_show_the_same(explorer):
     explorer.notebook.command("notebook:create-output-view")
     explorer.page.wait_for_function("() => document.querySelectorAll('.chain-lib-explorer img').length === 2")
@@ -131,7 +147,7 @@ def test_a_kernel_that_goes_is_told_and_running_again_repairs(explorer, end):
     explorer.page.keyboard.press("PageUp")
     getattr(explorer.notebook, end)()
     explorer.page.wait_for_timeout(300)
-    explorer.page.keyboard.press("PageUp")
+    explorer.page.keyboard.press("ArrowLeft")
     told = "() => /kernel (is gone|does not answer)/.test(document.querySelector('.chain-lib-explorer [role=status]').textContent)"
     explorer.page.wait_for_function(told, timeout=15_000)
     assert "run the notebook's cells again" in explorer.text().lower()
