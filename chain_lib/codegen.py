@@ -286,7 +286,6 @@ class _Symbols:
                         lines.append(f"{label}_{i}_{j} = {self._print(matrix[i, j])}")
         return lines, names
 
-
     def _print(self, expression):
         try:
             return self.printer.doprint(expression)

@@ -29,10 +29,12 @@ def a_browser():
 
 @pytest.fixture(scope="package")
 def lab(tmp_path_factory):
-    """Address of a JupyterLab that serves copies of the notebooks, and each explorer alone in one."""
+    """Address of a JupyterLab with copies of the notebooks and problem sets, and each explorer alone in one."""
     folder, home = tmp_path_factory.mktemp("course"), tmp_path_factory.mktemp("home")
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, folder)
+    for path in (ROOT / "exercises" / "release").iterdir():
+        shutil.copytree(path, folder / path.name)
     for name in cl.explore.__all__:
         cell = nbformat.v4.new_code_cell(f"import chain_lib as cl\n\ncl.explore.{name}().widget()")
         kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

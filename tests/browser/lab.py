@@ -115,6 +115,18 @@ class Notebook:
         self.page.wait_for_timeout(300)
         self.page.wait_for_function(f"() => ({IDLE})() && ({QUIET})()", timeout=120_000)
 
+    def run(self, cell):
+        """Run one cell, given by its id, and wait for it."""
+        self.page.evaluate(
+            """async id => {
+                const content = window.jupyterapp.shell.currentWidget.content;
+                content.activeCellIndex = [...content.model.cells].findIndex(cell => cell.id === id);
+                await window.jupyterapp.commands.execute('notebook:run-cell');
+            }""",
+            cell,
+        )
+        self.page.wait_for_function(IDLE, timeout=60_000)
+
     def restart(self):
         """Restart the kernel, without asking."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")

@@ -1,5 +1,6 @@
 """Every lesson in JupyterLab: it runs, every control moves its picture by mouse and by keyboard, nothing complains."""
 
+import nbformat
 import pytest
 
 from .lab import ROOT, LiveExplorer
@@ -49,3 +50,18 @@ def test_the_map_of_the_course_opens_the_lessons(opened):
         "() => window.jupyterapp?.shell.currentWidget?.context?.path?.endsWith('07_drift.ipynb')", timeout=20_000
     )
     assert notebook.complaints == []
+
+
+@pytest.mark.parametrize("name", WITH_EXPLORER)
+def test_cells_run_out_of_order(opened, name):
+    """An explorer shares nothing with other cells: it runs right after the first one, and before all others."""
+    cells = nbformat.read(ROOT / "notebooks" / name, as_version=4).cells
+    code = [cell.id for cell in cells if cell.cell_type == "code"]
+    widget = next(cell.id for cell in cells if ".widget()" in cell.source)
+    notebook = opened(name)
+    for cell in (code[0], widget, code[-1]):
+        notebook.run(cell)
+    assert notebook.errors() == []
+    explorer = LiveExplorer(notebook)
+    explorer.knobs[0].focus()
+    explorer.after(lambda: explorer.page.keyboard.press("ArrowRight"))
