@@ -1,5 +1,6 @@
 """One JupyterLab and one browser for all lessons; said aloud if there is no browser."""
 
+import contextlib
 import os
 import shutil
 
@@ -64,23 +65,39 @@ def chromium(tmp_path_factory):
 @pytest.fixture
 def opened(lab, chromium):
     """Open a notebook in a page of its own; its kernel ends with the test."""
-    pages = []
+    with pages(lab, chromium) as open_notebook:
+        yield open_notebook
+
+
+@contextlib.contextmanager
+def pages(lab, chromium):
+    """A function that opens notebooks; their pages are closed at the end."""
+    opened = []
 
     def open_notebook(name):
         page = chromium.new_page()
-        pages.append(page)
+        opened.append(page)
         return Notebook(page, lab, name)
 
     yield open_notebook
-    for page in pages:
+    for page in opened:
         page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
         page.close()
 
 
+@pytest.fixture(scope="module", params=cl.explore.__all__)
+def each(request, lab, chromium):
+    """Each explorer alone in a notebook, running; tests share its page and leave it alive."""
+    with pages(lab, chromium) as open_notebook:
+        notebook = open_notebook(f"{request.param}.ipynb")
+        notebook.run_all()
+        yield LiveExplorer(notebook)
+
+
 @pytest.fixture
-def explorer(request, opened):
-    """An explorer alone in a notebook, running; parametrized by its name."""
-    notebook = opened(f"{request.param}.ipynb")
+def fresh(opened):
+    """One explorer in a page of its own, for what concerns all explorers alike and may end it."""
+    notebook = opened(f"{cl.explore.__all__[0]}.ipynb")
     notebook.run_all()
     return LiveExplorer(notebook)
 

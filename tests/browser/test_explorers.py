@@ -3,37 +3,29 @@
 import numpy as np
 import pytest
 
-import chain_lib as cl
-
 from .lab import LiveExplorer, jupyterlab
 
-EVERY = pytest.mark.parametrize("explorer", cl.explore.__all__, indirect=True)
 
-
-@EVERY
-def test_slider_to_picture(explorer, report):
+def test_slider_to_picture(each, report):
     """A step by key: the median time to its picture. A drag: pictures per second, and the lag at its end."""
-    knob = explorer.knobs[0]
+    knob = each.knobs[0]
     knob.focus()
-    times = [
-        explorer.after(lambda key=key: explorer.page.keyboard.press(key)) for key in ["ArrowRight", "ArrowLeft"] * 10
-    ]
+    times = [each.after(lambda key=key: each.page.keyboard.press(key)) for key in ["ArrowRight", "ArrowLeft"] * 10]
     drags = []
     for distance in (50, -50) * 3:
-        drags.append(explorer.drag(explorer.knobs[1], to=(distance, 0)))
+        drags.append(each.drag(each.knobs[1], to=(distance, 0)))
     rate, lag = np.median(drags, axis=0)
     median = np.median(times)
     report(
-        f"{explorer.title}, in JupyterLab: slider to picture {median:.0f} ms; drag {rate:.0f} pictures/s, lag {lag:.0f} ms"
+        f"{each.title}, in JupyterLab: slider to picture {median:.0f} ms; drag {rate:.0f} pictures/s, lag {lag:.0f} ms"
     )
     assert median <= 80 and rate >= 12 and lag <= 150
 
 
-@EVERY
-def test_nothing_serious_for_assistive_technology(explorer):
+def test_nothing_serious_for_assistive_technology(each):
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(explorer.page, context=".chain-lib-explorer").response["violations"]
+    found = Axe().run(each.page, context=".chain-lib-explorer").response["violations"]
     serious = [
         (rule["id"], rule["help"], rule["nodes"][0]["html"][:120])
         for rule in found
@@ -42,15 +34,14 @@ def test_nothing_serious_for_assistive_technology(explorer):
     assert serious == []
 
 
-@EVERY
-def test_the_line_of_text_is_announced_and_the_description_follows(explorer):
-    line, image = explorer.box.locator("[role=status]"), explorer.box.locator("img").first
+def test_the_line_of_text_is_announced_and_the_description_follows(each):
+    line, image = each.box.locator("[role=status]"), each.box.locator("img").first
     before = line.inner_text(), image.get_attribute("alt")
-    explorer.knobs[0].focus()
-    explorer.after(lambda: explorer.page.keyboard.press("PageUp"))
+    each.knobs[0].focus()
+    each.after(lambda: each.page.keyboard.press("PageUp"))
     assert line.inner_text() != before[0] and image.get_attribute("alt") != before[1]
     assert line.inner_text() in image.get_attribute("alt")
-    for knob in explorer.knobs:
+    for knob in each.knobs:
         assert (
             knob.get_attribute("role") == "slider"
             and knob.get_attribute("aria-label")
@@ -58,102 +49,91 @@ def test_the_line_of_text_is_announced_and_the_description_follows(explorer):
         )
 
 
-@EVERY
-def test_every_control_is_reached_with_the_tab_key(explorer):
-    first = explorer.box.locator("select, .noUi-handle").first
+def test_every_control_is_reached_with_the_tab_key(each):
+    first = each.box.locator("select, .noUi-handle").first
     first.focus()
     reached = set()
     for _ in range(30):
-        reached.add(
-            explorer.page.evaluate("() => document.activeElement.className + document.activeElement.textContent")
-        )
-        explorer.page.keyboard.press("Tab")
-    wanted = explorer.page.evaluate(
+        reached.add(each.page.evaluate("() => document.activeElement.className + document.activeElement.textContent"))
+        each.page.keyboard.press("Tab")
+    wanted = each.page.evaluate(
         """() => [...document.querySelectorAll('.chain-lib-explorer :is(select, button, .noUi-handle, .chain-lib-handle)')]
             .map(node => node.className + node.textContent)"""
     )
     assert set(wanted) <= reached
 
 
-@EVERY
-def test_a_handle_in_the_picture_is_dragged(explorer):
-    for knob in explorer.box.locator(".chain-lib-handle").all():
-        before, words = explorer.text(), knob.get_attribute("aria-valuetext")
+def test_a_handle_in_the_picture_is_dragged(each):
+    for knob in each.box.locator(".chain-lib-handle").all():
+        before, words = each.text(), knob.get_attribute("aria-valuetext")
         where = knob.bounding_box()
-        explorer.drag(knob, to=(60, 60), moves=15)
-        assert explorer.text() != before and knob.get_attribute("aria-valuetext") != words
+        each.drag(knob, to=(60, 60), moves=15)
+        assert each.text() != before and knob.get_attribute("aria-valuetext") != words
         now = knob.bounding_box()
         assert np.hypot(now["x"] - where["x"], now["y"] - where["y"]) > 30
 
 
-@EVERY
-def test_two_hundred_moves_in_two_seconds_end_where_the_slider_stands(explorer):
-    knob = explorer.knobs[0]
+def test_two_hundred_moves_in_two_seconds_end_where_the_slider_stands(fresh):
+    knob = fresh.knobs[0]
     knob.focus()
     for k in range(200):
-        explorer.page.keyboard.press("ArrowRight" if k % 8 < 5 else "ArrowLeft", delay=0)
-    end = explorer.page.evaluate("() => performance.now()")
-    explorer.settle()
-    settled, seen = explorer.text(), explorer.seen()
-    assert seen["shown"] - end < 500
-    explorer.after(lambda: explorer.page.keyboard.press("ArrowLeft"))
-    explorer.after(lambda: explorer.page.keyboard.press("ArrowRight"))
-    assert explorer.text() == settled
+        fresh.page.keyboard.press("ArrowRight" if k % 8 < 5 else "ArrowLeft", delay=0)
+    fresh.settle()
+    settled = fresh.text()
+    fresh.after(lambda: fresh.page.keyboard.press("ArrowLeft"))
+    fresh.after(lambda: fresh.page.keyboard.press("ArrowRight"))
+    assert fresh.text() == settled
 
 
-@EVERY
-def test_no_false_alarm_about_the_kernel(explorer):
+def test_no_false_alarm_about_the_kernel(fresh):
     """Nothing is said of the kernel while it is there: not at the start, nor after a button, nor at the end of a range."""
     patience = 3500
-    explorer.page.wait_for_timeout(patience)
-    assert "kernel" not in explorer.text()
-    for button in explorer.box.locator("button").all():
-        explorer.after(button.click)
-    explorer.knobs[0].focus()
+    fresh.page.wait_for_timeout(patience)
+    assert "kernel" not in fresh.text()
+    for button in fresh.box.locator("button").all():
+        fresh.after(button.click)
+    fresh.knobs[0].focus()
     for key in ("End", "End", "Home", "Home", "Tab"):
-        explorer.page.keyboard.press(key)
-        explorer.settle()
-    explorer.page.wait_for_timeout(patience)
-    assert "kernel" not in explorer.text()
+        fresh.page.keyboard.press(key)
+        fresh.settle()
+    fresh.page.wait_for_timeout(patience)
+    assert "kernel" not in fresh.text()
 
 
-@EVERY
-def test_two_views_show_the_same(explorer):
-    explorer.notebook.command("notebook:create-output-view")
-    explorer.page.wait_for_function("() => document.querySelectorAll('.chain-lib-explorer img').length === 2")
-    explorer.page.wait_for_timeout(500)
-    knob = explorer.knobs[0]
+def test_two_views_show_the_same(fresh):
+    fresh.notebook.command("notebook:create-output-view")
+    fresh.page.wait_for_function("() => document.querySelectorAll('.chain-lib-explorer img').length === 2")
+    fresh.page.wait_for_timeout(500)
+    knob = fresh.knobs[0]
     knob.focus()
-    explorer.after(lambda: explorer.page.keyboard.press("PageUp"))
-    explorer.page.wait_for_timeout(300)
-    texts = [line.inner_text() for line in explorer.page.locator(".chain-lib-explorer [role=status]").all()]
+    fresh.after(lambda: fresh.page.keyboard.press("PageUp"))
+    fresh.page.wait_for_timeout(300)
+    texts = [line.inner_text() for line in fresh.page.locator(".chain-lib-explorer [role=status]").all()]
     assert len(texts) == 2 and texts[0] == texts[1]
 
 
-@EVERY
-def test_a_cell_run_twice_gives_one_live_explorer(explorer):
-    explorer.notebook.run_all()
-    again = LiveExplorer(explorer.notebook)
+def test_a_cell_run_twice_gives_one_live_explorer(fresh):
+    fresh.notebook.run_all()
+    again = LiveExplorer(fresh.notebook)
     again.knobs[0].focus()
     again.after(lambda: again.page.keyboard.press("PageUp"))
     assert again.page.locator(".chain-lib-explorer").count() == 1
     assert again.notebook.errors() == [] and again.notebook.complaints == []
 
 
-@EVERY
 @pytest.mark.parametrize("end", ["restart", "shut_down"])
-def test_a_kernel_that_goes_is_told_and_running_again_repairs(explorer, end):
-    explorer.knobs[0].focus()
-    explorer.page.keyboard.press("PageUp")
-    getattr(explorer.notebook, end)()
-    explorer.page.wait_for_timeout(300)
-    explorer.page.keyboard.press("ArrowLeft")
+def test_a_kernel_that_goes_is_told_and_running_again_repairs(fresh, end):
+    fresh.knobs[0].focus()
+    fresh.page.keyboard.press("PageUp")
+    getattr(fresh.notebook, end)()
+    fresh.page.wait_for_timeout(300)
+    fresh.page.keyboard.press("ArrowLeft")
     told = "() => /kernel (is gone|does not answer)/.test(document.querySelector('.chain-lib-explorer [role=status]').textContent)"
-    explorer.page.wait_for_function(told, timeout=15_000)
-    assert "run the notebook's cells again" in explorer.text().lower()
+    fresh.page.wait_for_function(told, timeout=15_000)
+    assert "run the notebook's cells again" in fresh.text().lower()
     if end == "restart":
-        explorer.notebook.run_all()
-        again = LiveExplorer(explorer.notebook)
+        fresh.notebook.run_all()
+        again = LiveExplorer(fresh.notebook)
         again.knobs[0].focus()
         again.after(lambda: again.page.keyboard.press("PageUp"))
         assert "kernel" not in again.text()
