@@ -185,7 +185,7 @@ def _student_answer(value, right, results, case):
 def _numbers(value, shape, returns, place):
     """The student's value as a new array of floats, or a sentence about what it is instead."""
     array = np.array(None)
-    if isinstance(value, (int, float, list, tuple, np.ndarray, np.number)) and not isinstance(value, bool):
+    if isinstance(value, (int, float, list, tuple, np.ndarray, np.number)):
         with contextlib.suppress(ValueError):  # rows of different lengths
             array = np.array(value)
     if array.dtype.kind not in "iuf":
@@ -253,20 +253,18 @@ def _within(seconds, function, arguments):
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
-    running, ours = True, False
+    running, late = True, False
 
     def interrupt():
-        nonlocal ours
+        nonlocal late
         while running:
-            ours = True
+            late = True
             _thread.interrupt_main()
-            time.sleep(0.05)
+            time.sleep(0.01)
 
     def on_interrupt(number, frame):
-        nonlocal ours
-        if not ours:
+        if not late:
             raise KeyboardInterrupt
-        ours = False
         if running:
             raise _TimeIsUp
 

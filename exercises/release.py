@@ -24,8 +24,8 @@ def release(name):
         shutil.copytree(HERE / "source" / name, course / "source" / name, ignore=unwanted)
         config = PyFileConfigLoader("nbgrader_config.py", path=str(HERE)).load_config()
         config.CourseDirectory.root = str(course)
-        config.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}"
         config.CourseDirectory.assignment_id = name
+        config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False  # as with --no-db
         GenerateAssignment(coursedir=CourseDirectory(config=config), config=config).start()
         made = files(course / "release" / name)
     return {name: _with_newlines(data) if name.endswith(".ipynb") else data for name, data in made.items()}
