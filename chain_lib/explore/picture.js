@@ -98,7 +98,7 @@ function render({ model, el }) {
     answered();
   }
 
-  // ipywidgets leaves a slider's handle without a name and announces the exponent of a logarithmic one;
+  // ipywidgets leaves a slider's handle without a name and announces the number of a stop, not its value;
   // JupyterLab takes its arrow keys away.
   function nameSliders() {
     for (const knob of document.querySelectorAll(".chain-lib-explorer .noUi-handle")) {
