@@ -13,16 +13,19 @@ import tempfile
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
-from chain_lib.linear import ldlt_lines
+from chain_lib.linear import CONTRADICTION, ldlt_lines
 
 ERROR_MODEL = "numpy"  # a division by zero gives inf, as in NumPy, and ends the run as a divergence
 
 # Kernels share two arrays, because passing one costs as much as an evaluation of a small mechanism:
 # ``state`` has a row each for coordinates, velocities, applied forces and accelerations, and
-# ``record`` holds what is watched, with the multipliers from MULTIPLIERS on.
+# ``record`` holds what is watched, with the multipliers from MULTIPLIERS on. REGULARITY is the least
+# squared distance of a constraint's gradient from the span of the others, relative to the largest
+# gradient; DROP is what is set: 0, or the REGULARITY at which a dependent constraint is left out.
 Q, V, TAU, A = range(4)
-PHI_SQUARED, RATE_SQUARED, ENERGY, POWER, WORK, REASON, MULTIPLIERS = range(7)
+PHI_SQUARED, RATE_SQUARED, ENERGY, POWER, WORK, REASON, REGULARITY, DROP, AT_START, MULTIPLIERS = range(10)
 
 
 @cache
@@ -46,7 +49,7 @@ def _signatures():
     step = yes(*run, real, real, matrix, vector, real, real, vector, matrix)
     march = types.intp(
         types.FunctionType(step), *run, types.FunctionType(correct),
-        vector, matrix, vector, *[real] * 8, matrix, vector, *[matrix] * 5,
+        types.intp, vector, matrix, vector, *[real] * 8, matrix, vector, *[matrix] * 5,
     )  # fmt: skip
     return {"accelerate": accelerate, "correct": correct, "settle": settle, "step": step, "march": march}
 
@@ -136,7 +139,10 @@ def load(mechanism):
     -------
     module
         With ``accelerate`` and ``correct`` as kernels (see `module_source`) and plain functions
-        ``M, h, f, J, phi, phi_t, gamma, energy, phi_terms, points`` of (t, q, v, p).
+        ``M, h, f, B, J, phi, phi_t, gamma, energy, phi_terms`` of (t, q, v, p), the ``points``, and for
+        bodies ``twists`` and ``twist_bias`` (so that the bodies' accelerations ẍ, ÿ and ω̇ are
+        twists q̈ + twist_bias), ``centres``, ``joint_points``, ``slides``, ``masses`` (m, I and weight)
+        and ``springs``, the part of −∂V/∂q that is not weight.
     """
     stem = f"m_{_definition_key(mechanism)}"
     name = f"chain_lib_generated_{stem}"
@@ -157,7 +163,16 @@ def load(mechanism):
     return module
 
 
+_keys = WeakKeyDictionary()
+
+
 def _definition_key(mechanism):
+    if mechanism not in _keys:
+        _keys[mechanism] = _new_definition_key(mechanism)
+    return _keys[mechanism]
+
+
+def _new_definition_key(mechanism):
     from sympy import srepr
 
     parts = (
@@ -165,6 +180,13 @@ def _definition_key(mechanism):
         [srepr(x) for x in (mechanism.kinetic_energy, mechanism.potential_energy, mechanism.f)],
         [(srepr(expression), unit) for expression, unit in mechanism.constraints.values()],
         [(label, srepr(point)) for label, point in mechanism.points.items()],
+        [srepr(turned) for turned in mechanism.motors.values()],
+        [
+            srepr(part)
+            for body in mechanism.bodies.values()
+            for part in (body.mass, body.centre, body.angle, body.inertia)
+        ],
+        [(joint.point, srepr(joint.along)) for joint in mechanism.joints],
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
@@ -188,7 +210,8 @@ def module_source(mechanism):
     ``change``, that bring φ and J v + φ_t to zero to first order, in the metric of M (mass = 1) or of
     the unit matrix (mass = 0).
 
-    Both return False where the KKT system is singular.
+    Both return False where the KKT system is singular. With record[DROP] > 0 they leave out
+    constraints that depend on others, with λ = 0, and return False where those contradict the others.
     """
     import sympy as sp
 
@@ -209,8 +232,10 @@ def module_source(mechanism):
         *lines,
         *_record(name),
         f"record[{ENERGY}] = {name['E'][0][0]}",
-        *ldlt_lines(name["M"], name["J"], [(r, _first(name["s"])), (zeros, push)], units),
+        *ldlt_lines(name["M"], name["J"], [(r, _first(name["s"])), (zeros, push)], units, f"record[{DROP}]"),
+        f"record[{REGULARITY}] = regularity",
         *(f"state[{A}, {i}] = x0_{i}+x1_{i}" for i in range(mech.n)),
+        *_contradictions(name, push),
         *(f"record[{MULTIPLIERS + k}] = x0_{mech.n + k}" for k in range(mech.m)),
         f"record[{POWER}] = {_power(mech, name)}",
         "return True",
@@ -224,13 +249,14 @@ def module_source(mechanism):
     correct = [
         *lines,
         *_record(name),
-        *ldlt_lines(metric, name["J"], sides, units),
+        *ldlt_lines(metric, name["J"], sides, units, f"record[{DROP}]"),
         *(f"change[{row}, {i}] = x{row}_{i}" for row in range(2) for i in range(mech.n)),
         "return True",
     ]
-    quantities = {"M": mech.M, "h": mech.h, "f": mech.f, "J": mech.J, "phi": mech.phi, "phi_t": mech.phi_t,
+    quantities = {"M": mech.M, "h": mech.h, "f": mech.f, "B": mech.B, "J": mech.J, "phi": mech.phi, "phi_t": mech.phi_t,
                   "gamma": mech.gamma, "energy": sp.Matrix([energy]), "phi_terms": terms,
-                  **{f"point_{i}": point for i, point in enumerate(mech.points.values())}}  # fmt: skip
+                  **{f"point_{i}": point for i, point in enumerate(mech.points.values())},
+                  **_body_quantities(mech)}  # fmt: skip
     blocks = [
         _definition("accelerate(t, state, p, alpha, beta, record)", accelerate, kernel="accelerate"),
         _definition("correct(t, state, p, mass, change, record)", correct, kernel="correct"),
@@ -244,6 +270,26 @@ def module_source(mechanism):
     functions = [f"from numpy import {', '.join(sorted(symbols.functions))}", ""] if symbols.functions else []
     imports = [*functions, "from chain_lib.codegen import compiled"]
     return "\n".join([*header, *imports, *blocks, "", "", f"points = {{{points}}}", ""])
+
+
+def _body_quantities(mechanism):
+    import sympy as sp
+
+    if not mechanism.bodies:
+        return {}
+    bodies, q, v = mechanism.bodies.values(), mechanism.q, mechanism.v
+    twists = sp.Matrix([sp.Matrix([*body.centre, body.angle]).jacobian(q) for body in bodies])
+    ahead = [joint.along if joint.along is not None else sp.zeros(2, 1) for joint in mechanism.joints]
+    g = next((symbol for symbol in mechanism.parameters if str(symbol) == "g"), sp.Integer(0))
+    return {
+        "twists": twists,
+        "twist_bias": (twists * v).jacobian(q) * v,
+        "centres": sp.Matrix([body.centre.T for body in bodies]),
+        "joint_points": sp.Matrix([mechanism.points[joint.point].T for joint in mechanism.joints] or [sp.zeros(0, 2)]),
+        "slides": sp.Matrix([direction.T for direction in ahead] or [sp.zeros(0, 2)]),
+        "masses": sp.Matrix([[body.mass, body.inertia, body.mass * g] for body in bodies]),
+        "springs": -sp.Matrix([mechanism.potential_energy - mechanism.weight]).jacobian(q).T,
+    }
 
 
 KERNEL = {"q": f"state[{Q}, {{}}]", "v": f"state[{V}, {{}}]", "p": "p[{}]"}
@@ -303,6 +349,17 @@ def _first(column):
 def _record(name):
     for slot, label in ((PHI_SQUARED, "phi"), (RATE_SQUARED, "rate")):
         yield f"record[{slot}] = " + ("+".join(f"{x}*{x}" for x in _first(name[label])) or "0.0")
+
+
+def _contradictions(name, push):
+    """Lines that return False where a constraint that was left out is not fulfilled by the others' solution."""
+    if push:
+        yield f"if record[{DROP}] > 0.0:"
+    for k, row in enumerate(name["J"]):
+        terms = [f"{x}*state[{A}, {j}]" for j, x in enumerate(row) if x != "0"]
+        terms += [f"-{name['s'][k][0]}", f"-{push[k]}"]
+        yield f"    if abs({'+'.join(terms).replace('+-', '-')}) > {CONTRADICTION!r}*({'+'.join(f'abs({x})' for x in terms)}):"
+        yield "        return False"
 
 
 def _power(mechanism, name):

@@ -8,6 +8,21 @@ import sympy as sp
 from sympy.simplify.fu import TR8
 
 
+def kinetic_energy(bodies, q, v):
+    """Kinetic energy of rigid bodies in the plane, ½ Σ (m |ċ|² + I ω²).
+
+    c is the centre of mass and I the inertia about it (König's theorem); about another point of the body
+    the inertia would be larger by m times the square of its distance from the centre (Steiner's theorem).
+    """
+    rates = [(body, body.centre.jacobian(q) * sp.Matrix(v), _gradient(body.angle, q).dot(v)) for body in bodies]
+    return _sum_of_angles(sum(body.mass * c.dot(c) + body.inertia * omega**2 for body, c, omega in rates) / 2)
+
+
+def weight(bodies, g):
+    """Potential energy of the bodies' weight, Σ m g c_y, with y up."""
+    return sum((body.mass * g * body.centre[1] for body in bodies), sp.Integer(0))
+
+
 def inertia_matrix(T, v):
     """Inertia matrix M = ∂²T/∂v∂v of a kinetic energy T = ½ vᵀ M v; (n, n).
 

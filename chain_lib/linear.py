@@ -18,6 +18,9 @@ largest gradient of a constraint with the same unit, after the others' share is 
 are measured in the metric of M⁻¹, so the number has no unit. The pivots of `ldlt_lines` see its square."""
 
 
+CONTRADICTION = 1e-6  # dependent constraints agree when their residual is this small against their size
+
+
 class SingularConfiguration(ArithmeticError):
     """The KKT system has no unique solution at this state.
 
@@ -33,8 +36,11 @@ class SingularConfiguration(ArithmeticError):
         self.rows = rows
 
 
-def solve_kkt(M, J, r, s, units=None):
+def solve_kkt(M, J, r, s, units=None, redundant="raise"):
     """Accelerations and multipliers from M q̈ − Jᵀλ = r and J q̈ = s.
+
+    Constraints that depend on others leave Jᵀλ and q̈ unique, and λ not: with ``minimum_norm`` the
+    shortest λ is returned, provided that the constraints do not contradict each other.
 
     Parameters
     ----------
@@ -45,6 +51,8 @@ def solve_kkt(M, J, r, s, units=None):
     r, s : array, (n,) and (m,)
     units : sequence of str, (m,), optional
         Units of the constraints; rows of one unit are compared with each other.
+    redundant : "raise" or "minimum_norm"
+        What to do where J has not full row rank.
 
     Returns
     -------
@@ -53,7 +61,8 @@ def solve_kkt(M, J, r, s, units=None):
     Raises
     ------
     SingularConfiguration
-        With the rank of J, or the free direction that carries no inertia.
+        With the rank of J, or the free direction that carries no inertia, or how far the constraints
+        contradict each other.
 
     Examples
     --------
@@ -65,14 +74,15 @@ def solve_kkt(M, J, r, s, units=None):
     """
     M, J = np.atleast_2d(np.asarray(M, float)), np.asarray(J, float).reshape(-1, len(M))
     m, n = J.shape
-    if (rank := constraint_rank(M, J, units)) < m:
+    rank = constraint_rank(M, J, units)
+    if rank < m and redundant == "raise":
         raise SingularConfiguration(
             f"The KKT system is singular: the constraint Jacobian has rank {rank} of {m} "
             f"(relative tolerance {RANK_TOLERANCE:g}), so the multipliers are not determined here.",
             rank,
             m,
         )
-    Z = null_space(J)
+    Z = null_space(J, rank)
     free = np.linalg.eigvalsh(Z.T @ M @ Z)
     if len(free) and not free[0] > 1e-13 * np.abs(M).max():
         raise SingularConfiguration(
@@ -81,9 +91,22 @@ def solve_kkt(M, J, r, s, units=None):
             rank,
             m,
         )
-    K = np.block([[M, -J.T], [J, np.zeros((m, m))]])
-    x = np.linalg.solve(K, np.concatenate([r, s]))
-    return x[:n], x[n:]
+    if rank == m:
+        K = np.block([[M, -J.T], [J, np.zeros((m, m))]])
+        x = np.linalg.solve(K, np.concatenate([r, s]))
+        return x[:n], x[n:]
+    U, sigma, Vt = np.linalg.svd(J)
+    J_inverse = Vt[:rank].T / sigma[:rank] @ U[:, :rank].T
+    a = J_inverse @ s
+    if (off := np.abs(J @ a - s).max()) > CONTRADICTION * max(np.abs(s).max(), 1e-300):
+        raise SingularConfiguration(
+            f"The constraints contradict each other: the Jacobian has rank {rank} of {m}, and no acceleration "
+            f"fulfils all rows of J q̈ = s; the best one misses by {off:.3g}.",
+            rank,
+            m,
+        )
+    a = a + Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ (r - M @ a))
+    return a, J_inverse.T @ (M @ a - r)
 
 
 def constraint_rank(M, J, units=None):
@@ -108,19 +131,19 @@ def constraint_rank(M, J, units=None):
     return int(np.sum(sigma > RANK_TOLERANCE))
 
 
-def null_space(J):
-    """Orthonormal basis of the null space of a J of full row rank; (n, n−m)."""
-    m = len(J)
-    return np.linalg.qr(J.T, mode="complete")[0][:, m:]
+def null_space(J, rank=None):
+    """Orthonormal basis of the null space of a J of this rank, or of full row rank; (n, n − rank)."""
+    return np.linalg.svd(J)[2][len(J) if rank is None else rank :].T
 
 
-def ldlt_lines(M, J, right_sides, units):
+def ldlt_lines(M, J, right_sides, units, drop):
     """Source lines that solve the KKT system by L D Lᵀ, unrolled for one pattern of zeros.
 
     With −λ as unknown the block matrix is symmetric, [[M, Jᵀ], [J, 0]]. Eliminating in the order
     of M first needs no row exchange: M gives n positive pivots, and −J M⁻¹ Jᵀ gives m negative
     ones. A pivot of the wrong sign or too small means that a hypothesis has failed, and the
-    generated code then returns False.
+    generated code then returns False; or, for a constraint and with ``drop`` above zero, it goes on
+    without that constraint.
 
     Parameters
     ----------
@@ -129,12 +152,15 @@ def ldlt_lines(M, J, right_sides, units):
     right_sides : list of (r, s)
         Lists of names, n and m long; ``"0"`` again is a zero.
     units : list of str, (m,)
+    drop : str
+        Name of a number: 0, or the squared relative distance at which a constraint is left out.
 
     Yields
     ------
     str
         Lines that leave the solutions in ``x{c}_{i}``, c counting right sides: i < n the
-        accelerations, i ≥ n the multipliers with the sign of M q̈ = r + Jᵀλ.
+        accelerations, i ≥ n the multipliers with the sign of M q̈ = r + Jᵀλ; and ``regularity``, the
+        least pivot of a constraint that was used, relative to the largest squared gradient.
     """
     n, m = len(M), len(J)
     N = n + m
@@ -145,22 +171,30 @@ def ldlt_lines(M, J, right_sides, units):
         head = "" if start == "0" and products else start
         return head + "".join(f"-{x}*{y}" for x, y in products)
 
+    yield "regularity = 1.0"
     for k in range(N):
         if k == n:
             yield from _gradient_sizes(n, m, full, units)
+            yield f"floor = max({RANK_TOLERANCE**2!r}, {drop})"
         for i in range(k, N):
             value = minus(K[i][k], [(f"L{i}_{j}", f"W{k}_{j}") for j in range(k) if {(i, j), (k, j)} <= full.keys()])
             if value == "0" and i > k:
                 continue
             full[i, k] = value
             yield f"W{i}_{k} = {value}"
-            if i == k:
-                threshold = f"{RANK_TOLERANCE**2!r}*" + (
-                    f"({K[k][k]})" if k < n else f"size{units.index(units[k - n])}"
-                )
-                yield f"if not {'' if k < n else '-'}W{k}_{k} > {threshold}:"
+            if i == k < n:
+                yield f"if not W{k}_{k} > {RANK_TOLERANCE**2!r}*({K[k][k]}):"
                 yield "    return False"
                 yield f"I{k} = 1.0/W{k}_{k}"
+            elif i == k:
+                size = f"size{units.index(units[k - n])}"
+                yield f"if -W{k}_{k} > floor*{size}:"
+                yield f"    I{k} = 1.0/W{k}_{k}"
+                yield f"    regularity = min(regularity, -W{k}_{k}/{size})"
+                yield f"elif {drop} > 0.0:"
+                yield f"    I{k} = 0.0"
+                yield "else:"
+                yield "    return False"
             else:
                 yield f"L{i}_{k} = W{i}_{k}*I{k}"
     for c, (r, s) in enumerate(right_sides):

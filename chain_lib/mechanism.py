@@ -5,6 +5,7 @@ Everything else follows from this description; `chain_lib.derive` does the follo
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import sympy as sp
@@ -45,6 +46,27 @@ def _velocity_name(name):
     return f"{stem}dot{index}"
 
 
+@dataclass(frozen=True)
+class Body:
+    """A rigid body in the plane: mass (kg), centre of mass (x, y) (m), angle (rad), inertia about the centre (kg m²)."""
+
+    name: str
+    mass: sp.Expr
+    centre: sp.Matrix
+    angle: sp.Expr
+    inertia: sp.Expr
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What holds a body to another one, or to the ground, at a point: a pin, or a slide along a direction."""
+
+    point: str
+    body: str
+    other: str
+    along: sp.Matrix | None = None
+
+
 class Mechanism:
     """A mechanism in symbols.
 
@@ -55,21 +77,34 @@ class Mechanism:
     coordinates, velocities : sequence of sympy.Symbol, (n,)
         q and v, as `coordinates` makes them.
     parameters : dict
-        ``{symbol: (default, unit, meaning)}``. A symbol declared ``positive=True`` (or
-        ``nonnegative=True``) refuses other values later.
-    kinetic_energy, potential_energy : sympy expression
-        T(q, v), quadratic in v, and V(q), both in J.
+        ``{symbol: (default, unit, meaning)}``. A default may be an expression of the parameters before
+        it. A symbol declared ``positive=True`` (or ``nonnegative=True``) refuses other values later.
+    kinetic_energy, potential_energy : sympy expression, optional
+        T(q, v), quadratic in v, and V(q), both in J. Where they are not given they are those of the
+        bodies, with gravity along −y where there is a parameter named g.
     constraints : dict, optional
         ``{name: (expression, unit)}``: each expression φ(q, t) is zero when the constraint holds.
     forces : sequence of sympy expression, optional
         Generalized forces f(q, v, t) such as damping and friction; (n,).
+    motors : dict, optional
+        ``{name: angle or length}``: what each motor turns or extends, a function of q.
     points : dict, optional
         ``{name: (x, y)}``: points to draw, in m, functions of q and t.
+    bodies : sequence of (name, mass, centre, angle, inertia), optional
+        Rigid bodies of a planar mechanism: centre of mass (x, y) and angle as functions of q, and the
+        inertia about the centre of mass. Joint forces need them, and drawing.
+    joints : sequence of (point, body, other) or (point, body, other, direction), optional
+        Pins, by the name of a point, and slides along a direction; ``other`` is a body or "ground".
+    branches : function (parameters, held) -> {name: q}, optional
+        Closed-form assembly: all configurations with some coordinates held. Both arguments are dicts
+        by name; an impossible one raises ValueError.
 
     Attributes
     ----------
     M, h, f : sympy.Matrix
         Inertia matrix (n, n), bias (n, 1) and applied forces (n, 1).
+    B : sympy.Matrix, (n, k)
+        A column per motor: the gradient of its angle or length, so that τ = B u.
     phi, J, phi_t, gamma : sympy.Matrix
         Constraints (m, 1), their Jacobian (m, n), explicit time part (m, 1) and
         acceleration part (m, 1), so that J q̈ + γ = 0.
@@ -84,21 +119,31 @@ class Mechanism:
         coordinates,
         velocities,
         parameters,
-        kinetic_energy,
-        potential_energy=0,
+        kinetic_energy=None,
+        potential_energy=None,
         constraints=None,
         forces=None,
+        motors=None,
         points=None,
+        bodies=(),
+        joints=(),
+        branches=None,
     ):
         self.name = name
         self.q = sp.ImmutableMatrix(list(coordinates))
         self.v = sp.ImmutableMatrix(list(velocities))
         self.parameters = {symbol: _parameter(symbol, entry) for symbol, entry in parameters.items()}
-        self.kinetic_energy = sp.sympify(kinetic_energy)
-        self.potential_energy = sp.sympify(potential_energy)
+        self.bodies = {body[0]: _body(body) for body in bodies}
+        self.joints = tuple(_joint(joint) for joint in joints)
+        if kinetic_energy is None and not self.bodies:
+            raise ValueError(f"{name} has neither a kinetic energy nor bodies; give one of them.")
+        self.kinetic_energy = sp.sympify(self._kinetic_energy() if kinetic_energy is None else kinetic_energy)
+        self.potential_energy = sp.sympify(self.weight if potential_energy is None else potential_energy)
         self.constraints = {label: _constraint(label, entry) for label, entry in (constraints or {}).items()}
         self.f = sp.ImmutableMatrix(n := len(self.q), 1, list(forces) if forces is not None else [0] * n)
+        self.motors = {label: sp.sympify(turned) for label, turned in (motors or {}).items()}
         self.points = {label: sp.ImmutableMatrix(list(point)) for label, point in (points or {}).items()}
+        self.branches = branches
         self._check()
 
     @property
@@ -114,6 +159,29 @@ class Mechanism:
     @property
     def phi(self):
         return sp.ImmutableMatrix(self.m, 1, [expression for expression, _ in self.constraints.values()])
+
+    @property
+    def B(self):
+        return sp.ImmutableMatrix(self.n, len(self.motors), lambda j, k: sp.diff([*self.motors.values()][k], self.q[j]))
+
+    @property
+    def weight(self):
+        """Potential energy (J) of the bodies' weight, with the parameter named g; 0 without it."""
+        from chain_lib import derive
+
+        g = next((symbol for symbol in self.parameters if str(symbol) == "g"), 0)
+        return derive.weight(self.bodies.values(), g)
+
+    @property
+    def angles(self):
+        """The coordinates that turn a body; the others are lengths."""
+        turning = set().union(*(body.angle.free_symbols for body in self.bodies.values()))
+        return [symbol for symbol in self.q if symbol in turning]
+
+    def _kinetic_energy(self):
+        from chain_lib import derive
+
+        return derive.kinetic_energy(self.bodies.values(), self.q, self.v)
 
     @cached_property
     def M(self):
@@ -169,7 +237,8 @@ class Mechanism:
 
     def __repr__(self):
         parameters = ", ".join(
-            f"{symbol} = {default:g} {unit} ({meaning})" for symbol, (default, unit, meaning) in self.parameters.items()
+            f"{symbol} = {f'{default:g}' if isinstance(default, float) else default} {unit} ({meaning})"
+            for symbol, (default, unit, meaning) in self.parameters.items()
         )
         constraints = ", ".join(f"'{label}' ({unit})" for label, (_, unit) in self.constraints.items())
         return (
@@ -190,8 +259,25 @@ class Mechanism:
             self._allow(f"constraint '{label}'", expression, q | p | {t})
         for coordinate, force in zip(self.q, self.f):
             self._allow(f"force along {coordinate}", force, q | v | p | {t})
+        for label, turned in self.motors.items():
+            self._allow(f"motor '{label}'", turned, q | p)
         for label, point in self.points.items():
             self._allow(f"point '{label}'", point, q | p | {t})
+        for body in self.bodies.values():
+            self._allow(f"body '{body.name}'", sp.Matrix([*body.centre, body.angle]), q | p)
+            self._allow(f"the mass or inertia of body '{body.name}'", sp.Matrix([body.mass, body.inertia]), p)
+        for joint in self.joints:
+            for body in (joint.body, joint.other):
+                if body not in self.bodies and body != "ground":
+                    known = ", ".join([*self.bodies, "ground"])
+                    raise ValueError(f"{self.name}: joint '{joint.point}' names '{body}'; the bodies are {known}.")
+            if joint.point not in self.points:
+                known = ", ".join(self.points) or "none"
+                raise ValueError(f"{self.name}: joint '{joint.point}' is at no known point; the points are {known}.")
+        declared = set()
+        for symbol, (default, *_) in self.parameters.items():
+            self._allow(f"the default of {symbol}", sp.sympify(default), declared)
+            declared.add(symbol)
 
     def _allow(self, what, expression, allowed):
         if unknown := sorted(map(str, expression.free_symbols - allowed)):
@@ -210,7 +296,17 @@ def _parameter(symbol, entry):
             f"parameter {symbol} was given as {entry!r}; give (default, unit, meaning), "
             f"for example (1.0, 'kg', 'mass')."
         ) from None
-    return float(default), unit, meaning
+    return (default if isinstance(default, sp.Expr) and default.free_symbols else float(default)), unit, meaning
+
+
+def _body(entry):
+    name, mass, centre, angle, inertia = entry
+    return Body(name, sp.sympify(mass), sp.ImmutableMatrix(list(centre)), sp.sympify(angle), sp.sympify(inertia))
+
+
+def _joint(entry):
+    point, body, other, *along = entry
+    return Joint(point, body, other, sp.ImmutableMatrix(list(along[0])) if along else None)
 
 
 def _constraint(label, entry):

@@ -3,21 +3,27 @@
 import numpy as np
 
 from chain_lib.codegen import (
+    AT_START,
+    DROP,
     ENERGY,
     MULTIPLIERS,
     PHI_SQUARED,
     RATE_SQUARED,
     REASON,
+    REGULARITY,
     TAU,
     WORK,
+    A,
     Q,
     V,
     compiled,
     plain,
 )
-from chain_lib.dynamics import accelerations
+from chain_lib.dynamics import CHOICES, accelerations, not_unique
 from chain_lib.integrators import stepper
-from chain_lib.linear import SingularConfiguration
+from chain_lib.linear import SingularConfiguration, constraint_rank
+from chain_lib.partition import ReducedForm
+from chain_lib.singularity import singular_on_the_way
 from chain_lib.stabilization import (
     ROUNDING,
     SETTLED,
@@ -33,9 +39,12 @@ from chain_lib.trajectory import Trajectory
 CONSISTENT = 1e-6  # largest residual of a start, against the constraint's scale (per second for velocities)
 DIVERGED = 1e3  # a run has diverged when ‖φ‖ is this large against the constraint's scale,
 DIVERGED_RATE = 1e6  # or ‖J v + φ_t‖ against the scale per second
+FORMS = ("kkt", "reduced")
+DEPENDENT = 1e-8  # squared relative distance from the others at which a redundant constraint is left out
+SHORT = 0.05  # a run ends this part of a step before a singular configuration
 CHUNK = 20_000  # steps between two moments at which the notebook can interrupt
 
-FINISHED, AT_STATE, IN_STEP, GROWN, PROJECTION_SINGULAR, PROJECTION_LOST = range(6)
+FINISHED, AT_STATE, IN_STEP, GROWN, PROJECTION_SINGULAR, PROJECTION_LOST, NEAR_SINGULAR = range(7)
 
 
 class InconsistentStart(ValueError):
@@ -44,14 +53,15 @@ class InconsistentStart(ValueError):
 
 @compiled("march")
 def march(
-    step, accelerate, torque, correct, times, state, p, alpha, beta, mass, position, velocity, tolerance,
+    step, accelerate, torque, correct, first, times, state, p, alpha, beta, mass, position, velocity, tolerance,
     largest, fastest, change, record, coordinates, velocities, multipliers, gauges, work,
 ):  # fmt: skip
-    """Advance from times[0] to times[-1]; return how many states are sound, the reason in the record."""
-    for k in range(len(times)):
+    """Advance from times[first] to times[-1]; return how many states are sound, the reason in the record."""
+    for k in range(first, len(times)):
         t = times[k]
         if torque is not None:
             torque(t, state)
+        record[AT_START] = 1.0
         solved = accelerate(t, state, p, alpha, beta, record)
         position_residual, velocity_residual = np.sqrt(record[PHI_SQUARED]), np.sqrt(record[RATE_SQUARED])
         if not (position_residual <= largest and velocity_residual <= fastest and abs(record[ENERGY]) < np.inf):
@@ -68,6 +78,12 @@ def march(
         gauges[k, 0] = position_residual
         gauges[k, 1] = velocity_residual
         gauges[k, 2] = record[ENERGY] - record[WORK]
+        gauges[k, 3] = record[REGULARITY]
+        if k >= 2 and k > first and gauges[k - 2, 3] > gauges[k - 1, 3] <= gauges[k, 3]:
+            # a parabola through the three comes down to zero within a step or so
+            if 3.0 * gauges[k - 1, 3] <= gauges[k - 2, 3] + gauges[k, 3]:
+                record[REASON] = NEAR_SINGULAR
+                return k + 1
         if k + 1 == len(times):
             break
         if not step(accelerate, torque, t, times[k + 1] - t, state, p, alpha, beta, record, work):
@@ -83,9 +99,12 @@ def march(
 
 
 def simulate(
-    system, q0, v0, *, t_end, dt, method="rk4", stabilize=None, torque=None, consistent_start=True
+    system, q0, v0, *, t_end, dt, method="rk4", stabilize=None, torque=None, form="kkt", redundant="raise",
+    consistent_start=True,
 ):  # fmt: skip
     """Simulate a mechanism from t = 0.
+
+    A run ends at a singular configuration, because the motion can go on from there in more than one way.
 
     Parameters
     ----------
@@ -100,6 +119,11 @@ def simulate(
     torque : array, (n,), or function (q, v, t) -> (n,), optional
         Applied generalized forces, added to the mechanism's own f. A function is called at every
         stage, which is slower than a constant.
+    form : "kkt" or "reduced"
+        Solve for all accelerations and λ together, or integrate independent coordinates alone and
+        compute the others from the constraints, which is slower; see `partition.reduced`.
+    redundant : "raise" or "minimum_norm"
+        What to do where constraints depend on each other; see `accelerations`.
     consistent_start : bool
         Refuse a start that is off its constraints. False runs it as it is given.
 
@@ -126,45 +150,166 @@ def simulate(
     [ 0.986292 -0.165011]
     """
     q, v = system.vector(q0, "q0"), system.vector(v0, "v0")
-    times = _times(t_end, dt)
-    step = stepper(method)
-    scale = system.constraint_scale(q)
+    times, step = _times(t_end, dt), stepper(method)
+    _refuse_unknown(form, redundant, stabilize)
     if consistent_start:
-        _refuse_inconsistent(system, q, v, scale)
-    alpha, beta, mass, position, velocity = _stabilization(stabilize)
-    tau, torque, failure = _torque(system, torque, q, v)
-    n, m, N = system.n, system.m, len(times)
-    coordinates, velocities, multipliers, gauges = (
-        np.empty((N, n)),
-        np.empty((N, n)),
-        np.empty((N, m)),
-        np.empty((N, 3)),
-    )
-    state, record = np.array([q, v, tau, np.zeros(n)]), np.zeros(MULTIPLIERS + m)
-    change, work = np.zeros((2, n)), np.zeros((4, n))
-    size = float(np.linalg.norm(scale)) or 1.0
-    _refuse_hopeless(system, state, record, alpha, beta, size)
-    numbers = (alpha, beta, mass, position, velocity, ROUNDING * size, DIVERGED * size, DIVERGED_RATE * size)
-    run, step = (march, step) if torque is None else (plain(march), plain(step))
-    sound = 1
-    with np.errstate(all="ignore"):
-        for start in range(0, N - 1, CHUNK):
-            part = slice(start, start + CHUNK + 1)
-            stored = (coordinates[part], velocities[part], multipliers[part], gauges[part])
-            sound = start + run(
-                step, system.code.accelerate, torque, system.code.correct, times[part], state, system.p, *numbers,
-                change, record, *stored, work,
-            )  # fmt: skip
-            if failure:
-                raise failure[0]
-            if record[REASON] != FINISHED:
-                break
-    kept = slice(0, sound)
-    gauges[kept, 2] -= gauges[0, 2]
+        _refuse_inconsistent(system, q, v)
+    run = _Run(system, q, v, times, dt, step, stabilize, torque, form, redundant)
+    run.advance()
+    kept = slice(0, run.sound)
+    q, v, lam, gauges = (stored[kept] for stored in run.stored)
+    notes = _notes(method, stabilize, dt) + run.notes()
+    if run.rank < system.m:
+        lam = _shortest(system, run.times[kept], q, lam)
+        notes.append(not_unique(run.rank, system.m))
     return Trajectory(
-        system, method, times[kept], coordinates[kept], velocities[kept], multipliers[kept], *gauges[kept].T.copy(),
-        stopped=_reason(system, record, times, sound, state, dt), notes=_notes(method, stabilize, dt),
+        system, method, run.times[kept], q, v, lam, gauges[:, 0].copy(), gauges[:, 1].copy(),
+        gauges[:, 2] - gauges[0, 2], stopped=run.reason(), notes=notes,
     )  # fmt: skip
+
+
+class _Run:
+    """One simulation: the arrays that the kernels fill, and how far they have come."""
+
+    def __init__(self, system, q, v, times, dt, step, stabilize, torque, form, redundant):
+        n, m, N = system.n, system.m, len(times)
+        self.system, self.times, self.dt, self.redundant = system, times, dt, redundant
+        self.rank = constraint_rank(system.M(q), system.J(q), system.units)
+        self.numbers = _stabilization(stabilize)
+        tau, self.torque, self.failure = _torque(system, torque, q, v)
+        self.state, self.record = np.array([q, v, tau, np.zeros(n)]), np.zeros(MULTIPLIERS + m)
+        self.record[DROP] = DEPENDENT if redundant == "minimum_norm" else 0.0
+        self.stored = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.empty((N, 4))
+        self.room = np.zeros((2, n)), np.zeros((4, n))
+        self.size = float(np.linalg.norm(system.constraint_scale(q))) or 1.0
+        self.reduced = ReducedForm(system) if form == "reduced" else None
+        self.accelerate = self.reduced or system.code.accelerate
+        as_python = self.torque is not None or self.reduced is not None
+        self.kernel, self.step = (plain(march), plain(step)) if as_python else (march, step)
+        self.sound, self.singular = 1, None
+        self._refuse_hopeless()
+
+    def advance(self):
+        """March to the end, to a singular configuration, or to where the run fails."""
+        while self.sound < len(self.times):
+            self._march(self.sound - 1, min(self.sound - 1 + CHUNK, len(self.times) - 1))
+            if self.record[REASON] == FINISHED:
+                continue
+            near = self.record[REASON] == NEAR_SINGULAR
+            self.singular = self._singular(self.sound - (3 if near else 2))
+            if self.singular is not None:
+                return self._end_before(self.singular[0])
+            if not near:
+                return None
+
+    def _march(self, first, last):
+        """Advance from one index of the times to another."""
+        change, work = self.room
+        limits = ROUNDING * self.size, DIVERGED * self.size, DIVERGED_RATE * self.size
+        with np.errstate(all="ignore"):
+            self.sound = self.kernel(
+                self.step, self.accelerate, self.torque, self.system.code.correct, first, self.times[: last + 1],
+                self.state, self.system.p, *self.numbers, *limits, change, self.record, *self.stored, work,
+            )  # fmt: skip
+        if self.failure:
+            raise self.failure[0]
+
+    def _singular(self, first):
+        """A singular configuration within two steps of a stored state: its time and q; or None."""
+        if first < 0:
+            return None
+        q, v = self.stored[0][first], self.stored[1][first : first + 2]
+        start, step = self.times[first], self.times[first + 1] - self.times[first]
+
+        def path(s):
+            return q + s * v[0] + s**2 * (v[1] - v[0]) / (2 * step)
+
+        found = singular_on_the_way(self.system, path, 2 * step, start, self.rank)
+        return None if found is None else (start + found[0], found[1])
+
+    def _end_before(self, singular):
+        """Keep what comes before a singular time, and add a state shortly before it."""
+        last = int(np.searchsorted(self.times[: self.sound], singular)) - 1
+        end = singular - SHORT * self.dt
+        self.sound = last + 1
+        if end - self.times[last] < SHORT * self.dt:
+            return
+        q, v, _, gauges = (stored[last] for stored in self.stored)
+        self.state[Q], self.state[V], self.state[A] = q, v, 0.0
+        self.record[WORK] = self.system.energy(q, v) - gauges[2]
+        self.times = np.append(self.times[: last + 1], end)
+        self._march(last, last + 1)
+
+    def notes(self):
+        return self.reduced.notes() if self.reduced else []
+
+    def reason(self):
+        """Why the run ended before its time, or None."""
+        if self.singular is not None:
+            return self._singular_reason(*self.singular)
+        if self.record[REASON] == FINISHED:
+            return None
+        phi, rate = np.sqrt(self.record[[PHI_SQUARED, RATE_SQUARED]])
+        when = f"Stopped at t = {self.times[self.sound - 1]:.4g} s of {self.times[-1]:g} s: "
+        next_time = f"t = {self.times[self.sound]:.4g} s"
+        if self.record[REASON] == GROWN:
+            return (
+                f"{when}the run diverges. In the next step the residuals reach ‖φ‖ = {phi:.2g} and ‖J v + φ_t‖ = "
+                f"{rate:.2g}. Try a smaller step than {self.dt:g} s, or another stabilization."
+            )
+        if self.record[REASON] == PROJECTION_LOST:
+            return (
+                f"{when}the projection does not arrive at {next_time}; its residual is {phi:.2g}. "
+                f"Try a smaller step than {self.dt:g} s."
+            )
+        q, v = self.state[Q], self.state[V]
+        try:
+            accelerations(self.system, q, v, t=self.times[self.sound], redundant=self.redundant)
+            return f"{when}the equations are singular on the way to {next_time}, near q = {q}."
+        except (SingularConfiguration, ValueError) as error:
+            return when + str(error)
+
+    def _singular_reason(self, time, q):
+        mechanism, J = self.system.mechanism, self.system.J(q, time)
+        words = [
+            f"{symbol} = {f'{np.rad2deg(x).round(1) + 0:.1f}°' if symbol in mechanism.angles else f'{x:.4g}'}"
+            for symbol, x in zip(mechanism.q, q)
+        ]
+        return (
+            f"Stopped at t = {time:.4f} s: the run reaches a singular configuration, {', '.join(words).replace('-', '−')}, where the "
+            f"constraint Jacobian has rank {np.linalg.matrix_rank(J, 1e-6 * np.abs(J).max())} of {self.system.m}. More "
+            "than one motion goes on from there, and the equations do not say which. End the run before it, start "
+            "from another state, or change the geometry so that it has no such configuration."
+        )
+
+    def _refuse_hopeless(self):
+        """Raise where not even the first state can be computed."""
+        system, state, record = self.system, self.state, self.record
+        alpha, beta, *_ = self.numbers
+        with np.errstate(all="ignore"):
+            solved = system.code.accelerate(0.0, state, system.p, alpha, beta, record)
+        phi, rate, energy = np.sqrt(record[PHI_SQUARED]), np.sqrt(record[RATE_SQUARED]), record[ENERGY]
+        if not (phi <= DIVERGED * self.size and rate <= DIVERGED_RATE * self.size and abs(energy) < np.inf):
+            raise InconsistentStart(
+                f"The start is too far off to be run: ‖φ‖ = {phi:.2g}, ‖J v + φ_t‖ = {rate:.2g}, energy {energy:.2g} J. "
+                "Start from a state that is closer to the constraints and slower."
+            )
+        if not solved:
+            accelerations(system, state[Q], state[V], state[TAU], redundant=self.redundant)  # raises, with the rank
+            raise SingularConfiguration(
+                f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {state[Q]}, and a "
+                "simulation needs that; give every coordinate some mass.",
+                system.m,
+                system.m,
+            )
+
+
+def _shortest(system, times, q, lam):
+    """The shortest multipliers with the same Jᵀλ, at every stored state."""
+    return np.array([
+        np.linalg.lstsq(J.T, J.T @ one, rcond=1e-6)[0]
+        for J, one in ((system.J(place, t), one) for t, place, one in zip(times, q, lam))
+    ])  # fmt: skip
 
 
 def _times(t_end, dt):
@@ -179,7 +324,8 @@ def _times(t_end, dt):
     return times
 
 
-def _refuse_inconsistent(system, q, v, scale):
+def _refuse_inconsistent(system, q, v):
+    scale = system.constraint_scale(q)
     phi, J, phi_t = system.phi(q), system.J(q), system.phi_t(q)
     rate = J @ v + phi_t
     moving = np.abs(J) @ np.abs(v) + np.abs(phi_t)
@@ -197,24 +343,15 @@ def _refuse_inconsistent(system, q, v, scale):
             )
 
 
-def _refuse_hopeless(system, state, record, alpha, beta, size):
-    """Raise where not even the first state can be computed."""
-    with np.errstate(all="ignore"):
-        solved = system.code.accelerate(0.0, state, system.p, alpha, beta, record)
-    phi, rate, energy = np.sqrt(record[PHI_SQUARED]), np.sqrt(record[RATE_SQUARED]), record[ENERGY]
-    if not (phi <= DIVERGED * size and rate <= DIVERGED_RATE * size and abs(energy) < np.inf):
-        raise InconsistentStart(
-            f"The start is too far off to be run: ‖φ‖ = {phi:.2g}, ‖J v + φ_t‖ = {rate:.2g}, energy {energy:.2g} J. "
-            "Start from a state that is closer to the constraints and slower."
-        )
-    if not solved:
-        accelerations(system, state[Q], state[V], state[TAU])  # raises, with the rank
-        raise SingularConfiguration(
-            f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {state[Q]}, and a "
-            "simulation needs that; give every coordinate some mass.",
-            system.m,
-            system.m,
-        )
+def _refuse_unknown(form, redundant, stabilize):
+    if form not in FORMS:
+        raise ValueError(f"form = {form!r} is unknown; choose one of {', '.join(map(repr, FORMS))}.")
+    if redundant not in CHOICES:
+        raise ValueError(f"redundant = {redundant!r} is unknown; choose one of {', '.join(map(repr, CHOICES))}.")
+    if form == "reduced" and stabilize is not None:
+        raise ValueError("form = 'reduced' stays on the constraints by itself; leave stabilize out.")
+    if form == "reduced" and redundant != "raise":
+        raise ValueError("form = 'reduced' needs independent constraints; leave redundant out.")
 
 
 def _stabilization(stabilize):
@@ -248,31 +385,6 @@ def _torque(system, torque, q, v):
                 failure.append(error)
 
     return tau, fill, failure
-
-
-def _reason(system, record, times, sound, state, dt):
-    if record[REASON] == FINISHED:
-        return None
-    when = f"Stopped at t = {times[sound - 1]:.4g} s of {times[-1]:g} s: "
-    next_time = f"t = {times[sound]:.4g} s"
-    if record[REASON] == GROWN:
-        return (
-            when
-            + f"the run diverges. In the next step the residuals reach ‖φ‖ = {np.sqrt(record[PHI_SQUARED]):.2g} and "
-            f"‖J v + φ_t‖ = {np.sqrt(record[RATE_SQUARED]):.2g}. Try a smaller step than {dt:g} s, or another stabilization."
-        )
-    if record[REASON] == PROJECTION_LOST:
-        return (
-            when
-            + f"the projection does not arrive at {next_time}; its residual is {np.sqrt(record[PHI_SQUARED]):.2g}. "
-            f"Try a smaller step than {dt:g} s."
-        )
-    try:
-        accelerations(system, state[Q], state[V], t=times[sound])
-        cause = f"the equations are singular on the way to {next_time}, near q = {state[Q]}."
-    except (SingularConfiguration, ValueError) as error:
-        cause = str(error)
-    return when + cause
 
 
 def _notes(method, stabilize, dt):

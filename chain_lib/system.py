@@ -38,11 +38,13 @@ class System:
             raise ValueError(
                 f"{mechanism.name} has no parameter {', '.join(map(repr, unknown))}; it has {', '.join(known) or 'none'}."
             )
-        numbers = {}
+        numbers, by_symbol = {}, {}
         for name, symbol in known.items():
             default, unit, meaning = mechanism.parameters[symbol]
-            numbers[name] = _number(values.get(name, default), symbol, unit, meaning)
+            value = values.get(name, default if isinstance(default, float) else default.xreplace(by_symbol))
+            numbers[name] = by_symbol[symbol] = _number(value, symbol, unit, meaning)
         self._mechanism = mechanism
+        self._given = values
         self._parameters = MappingProxyType(numbers)
         self._p = np.array(list(numbers.values()))
         self._code = codegen.load(mechanism)
@@ -60,8 +62,20 @@ class System:
         return [unit for _, unit in self.mechanism.constraints.values()]
 
     def set(self, **values):
-        """The same mechanism with some parameters changed."""
-        return System(self.mechanism, **{**self.parameters, **values})
+        """The same mechanism with some parameters changed; what was never given follows its default."""
+        return System(self.mechanism, **{**self._given, **values})
+
+    def branches(self, **held):
+        """All configurations in closed form with some coordinates held: name to q; see `assembly.branches`."""
+        from chain_lib import assembly
+
+        return assembly.branches(self, **held)
+
+    def assemble(self, branch=None, start=None, t=0.0, **held):
+        """A configuration that fulfils the constraints with some coordinates held; see `assembly.assemble`."""
+        from chain_lib import assembly
+
+        return assembly.assemble(self, branch, start, t, **held)
 
     def M(self, q):
         """Inertia matrix; (n, n)."""
@@ -90,6 +104,10 @@ class System:
     def gamma(self, q, v, t=0.0):
         """Acceleration part of the constraint J q̈ + γ = 0; (m,)."""
         return self._evaluate("gamma", self.m, q, v, t)
+
+    def B(self, q):
+        """A column per motor, so that τ = B u; (n, k)."""
+        return self._evaluate("B", (self.n, len(self.mechanism.motors)), q)
 
     def energy(self, q, v):
         """Total energy T + V (J)."""

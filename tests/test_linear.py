@@ -42,7 +42,7 @@ def unrolled(M, J, sides, units=None):
         numbers |= {f"r{c}_{i}": value for i, value in enumerate(r)} | {f"s{c}_{k}": value for k, value in enumerate(s)}
     N = len(M) + len(J)
     result = "[" + ", ".join("[" + ", ".join(f"x{c}_{i}" for i in range(N)) + "]" for c in range(len(sides))) + "]"
-    lines = [*ldlt_lines(names("M", M), names("J", J), rows, units or ["m"] * len(J)), f"return {result}"]
+    lines = [*ldlt_lines(names("M", M), names("J", J), rows, units or ["m"] * len(J), "0.0"), f"return {result}"]
     source = f"def solve({', '.join(numbers)}):\n" + "\n".join(f"    {line}" for line in lines)
     scope = {}
     exec(source, scope)

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-_LESSONS = {"drift": "drift"}
+_LESSONS = {"drift": "drift", "four_bar": "loop_closure"}
 
 __all__ = sorted(_LESSONS)
 

@@ -132,8 +132,8 @@ class Handle:
         What it is called for readers without eyes.
     on : str
         Name of an artist on the axes that the handle belongs to.
-    place : function (value) -> (x, y)
-        Where it stands, in the axes' data units.
+    place : function (values) -> (x, y)
+        Where it stands, in the axes' data units, for the values of all controls.
     value : function (x, y) -> value
         The slider's value when it is dragged to a place.
     wraps : bool

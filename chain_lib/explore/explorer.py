@@ -27,6 +27,8 @@ class Explorer:
         Button label to the values it sets.
     handles : tuple of Handle
         Points of the picture that can be dragged.
+    play : str, optional
+        The slider that moves by itself at the push of a button.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Explorer:
     text: Callable
     presets: dict = field(default_factory=dict)
     handles: tuple = ()
+    play: str | None = None
     figsize: tuple = (7.5, 4.4)
 
     @property

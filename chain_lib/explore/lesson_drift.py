@@ -43,7 +43,16 @@ def drift():
         setup=picture.setup,
         draw=picture.draw,
         text=_text,
-        handles=(Handle("start", "start of the bead", "bead", _place, lambda x, y: degrees(atan2(x, -y)), wraps=True),),
+        handles=(
+            Handle(
+                "start",
+                "start of the bead",
+                "bead",
+                place=lambda values: _place(values["start"]),
+                value=lambda x, y: degrees(atan2(x, -y)),
+                wraps=True,
+            ),
+        ),
         presets={
             "critical damping": {"alpha": 20.0, "beta": 20.0, "projection": "none"},
             "beyond the limit": {

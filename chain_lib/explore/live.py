@@ -14,6 +14,9 @@ from chain_lib.draw.figure import Figure
 from chain_lib.explore.controls import Choice, Stops
 
 
+PLAY_STEPS, PLAY_INTERVAL = 3, 80  # steps of a slider from picture to picture, and the time between two (ms)
+
+
 class Picture(anywidget.AnyWidget):
     """An image with a description that follows it, and a line of text that is announced."""
 
@@ -88,7 +91,7 @@ class LiveExplorer(widgets.Box):
             self._button(label, values) for label, values in {"Reset": explorer.start, **explorer.presets}.items()
         ]
         row = widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))
-        column = widgets.VBox([*self.controls.values(), row], layout=widgets.Layout(width="370px"))
+        column = widgets.VBox([*self.controls.values(), *self._play(), row], layout=widgets.Layout(width="370px"))
         super().__init__([column, self.picture], layout=widgets.Layout(display="flex", flex_flow="row wrap"))
         self.add_class("chain-lib-explorer")
         self.picture.on_msg(self._moved)
@@ -113,7 +116,8 @@ class LiveExplorer(widgets.Box):
     def _handle(self, handle):
         """What the browser needs to place a handle and to announce it."""
         control, value = self._declared(handle.name), self.controls[handle.name].value
-        across, down = self._renderer.to_picture(handle.on, *handle.place(value))
+        values = {name: slider.value for name, slider in self.controls.items()}
+        across, down = self._renderer.to_picture(handle.on, *handle.place(values))
         limits = dict(low=control.low, high=control.high, value=value, words=f"{value:g} {control.unit}")
         return dict(name=handle.name, label=handle.label, across=across, down=down, **limits)
 
@@ -131,6 +135,16 @@ class LiveExplorer(widgets.Box):
         slider.value = control.nearest(value)
         if self.picture.serial == before:
             self.picture.serial += 1  # nothing has moved; the browser waits for an answer all the same
+
+    def _play(self):
+        """Buttons that move the explorer's main slider by themselves, to its end and again from its start."""
+        if self.explorer.play is None:
+            return []
+        control, slider = self._declared(self.explorer.play), self.controls[self.explorer.play]
+        step = PLAY_STEPS * control.step
+        play = widgets.Play(min=control.low, max=control.high, step=step, value=control.start, interval=PLAY_INTERVAL)
+        widgets.jslink((play, "value"), (slider, "value"))
+        return [widgets.HBox([widgets.Label(f"play {control.label}"), play])]
 
     def _declared(self, name):
         return next(control for control in self.explorer.controls if control.name == name)

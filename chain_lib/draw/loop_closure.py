@@ -1,0 +1,190 @@
+"""Pictures of lesson 01: where a four-bar can be, what its coupler point draws, and its instant centres."""
+
+import numpy as np
+
+from chain_lib.draw.figure import COUPLER, CRANK, GROUND, PLATFORM, REFERENCE, ROCKER, VIOLATION, Figure
+from chain_lib.draw.linkage import hide, linkage, put
+from chain_lib.draw.marks import arrow, ground, label
+
+BRANCHES = ("open", "crossed")
+TURN = np.linspace(0, 2 * np.pi, 120)
+
+
+def setup(figure):
+    """Axes and artists of the explorer: the four-bar, and both branches over the crank angle; made once."""
+    axes = figure.add_axes([0.06, 0.08, 0.54, 0.86], aspect="equal", xlim=(-0.7, 1.1), ylim=(-0.85, 0.85))
+    axes.set(title="four-bar (m)", xticks=[-0.5, 0, 0.5, 1], yticks=[-0.5, 0, 0.5])
+    artists = {}
+    for name in ("reach of B", "reach of D"):
+        (artists[name],) = axes.plot([], [], color=VIOLATION, linewidth=1.0, linestyle=":", zorder=1)
+    (artists["curve"],) = axes.plot([], [], color=COUPLER, linewidth=1.0, zorder=1)
+    (artists["other"],) = axes.plot([], [], color=GROUND, linewidth=2, zorder=2)
+    artists |= linkage(axes)
+    (artists["gap"],) = axes.plot([], [], color=VIOLATION, linewidth=2, linestyle="--", zorder=5)
+    (artists["point"],) = axes.plot([], [], "o", color=COUPLER, markersize=6, zorder=5)
+    angles = figure.add_axes([0.69, 0.24, 0.29, 0.64], xlim=(-180, 180), ylim=(-180, 180))
+    angles.set(title="rocker angle θ₄ (°)", xlabel="crank angle θ₂ (°)", xticks=[-180, -90, 0, 90, 180])
+    angles.set_yticks([-180, -90, 0, 90, 180])
+    for name in BRANCHES:
+        mark, colour = (".", ROCKER) if name == "open" else ("x", PLATFORM)
+        (artists[name],) = angles.plot([], [], mark, color=colour, markersize=3, label=name)
+    (artists["now"],) = angles.plot(
+        [], [], "o", color=VIOLATION, markersize=8, markerfacecolor="none", markeredgewidth=2
+    )
+    (artists["crank line"],) = angles.plot([], [], color=CRANK, linewidth=1.0)
+    angles.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, handletextpad=0.1, markerscale=3)
+    return artists
+
+
+def draw(place, artists):
+    """Put a `Place` of the four-bar into the artists of `setup`."""
+    for name in BRANCHES:
+        turned, rocker = place.angles[name]
+        artists[name].set_data(turned, rocker)
+    artists["crank line"].set_data([place.theta2, place.theta2], [-180, 180])
+    artists["curve"].set_data(*place.curve)
+    if place.points is None:
+        _draw_open(place, artists)
+        return
+    put(artists, place.points)
+    hide(artists, "reach of B", "reach of D", "gap")
+    artists["other"].set_data(*np.transpose([place.other[name] for name in "BCD"]))
+    artists["point"].set_data(*np.transpose([place.points["P"]]))
+    artists["now"].set_data([place.theta2], [np.rad2deg(place.q[2])])
+
+
+def _draw_open(place, artists):
+    """The crank, and the circles that C would have to lie on; between them the gap."""
+    hide(artists, "coupler", "rocker", "plate", "other", "point", "now")
+    A, B, D = np.zeros(2), place.B, np.array([place.lengths["d"], 0.0])
+    artists["crank"].set_data(*np.transpose([A, B]))
+    artists["ground"].set_data([0, D[0]], [0, 0])
+    artists["feet"].set_data([0, D[0]], [-0.02, -0.02])
+    artists["joints"].set_data(*np.transpose([A, B, D]))
+    for name, centre, radius in (("reach of B", B, place.lengths["b"]), ("reach of D", D, place.lengths["c"])):
+        artists[name].set_data(centre[0] + radius * np.cos(TURN), centre[1] + radius * np.sin(TURN))
+    artists["gap"].set_data(*np.transpose(place.gap))
+
+
+def both_branches(system, theta2):
+    """Static figure: the two ways in which the bars close at one crank angle."""
+    figure = Figure(figsize=(7.5, 3.4))
+    words = []
+    for column, (name, q) in enumerate(system.branches(theta2=theta2).items()):
+        axes = figure.add_axes([0.06 + 0.5 * column, 0.14, 0.43, 0.72], aspect="equal", xlim=(-0.15, 0.85))
+        axes.set(ylim=(-0.45, 0.5), title=f"{name}: θ₃ = {_degrees(q[1])}, θ₄ = {_degrees(q[2])}", xlabel="x (m)")
+        if column == 0:
+            axes.set_ylabel("y (m)")
+        points = {letter: place for letter, place in system.points(q).items() if letter != "P"}
+        put(linkage(axes), points)
+        for letter, shift in (("A", (-0.05, 0.03)), ("B", (0.0, 0.06)), ("C", (0.06, 0.0)), ("D", (0.06, 0.03))):
+            label(axes, points[letter] + shift, letter)
+        words.append(f"{name}: θ₃ = {_degrees(q[1])}, θ₄ = {_degrees(q[2])}")
+    figure.description = f"The four-bar at θ₂ = {_degrees(theta2)}, closed in two ways. " + "; ".join(words) + "."
+    return figure
+
+
+def circles(lengths, theta2):
+    """Static figure: C lies on a circle about B and on one about D; they meet in two points."""
+    a, b, c, d = (lengths[name] for name in "abcd")
+    B, D = a * np.array([np.cos(theta2), np.sin(theta2)]), np.array([d, 0.0])
+    figure = Figure(figsize=(5.6, 4.4))
+    axes = figure.add_axes([0.02, 0.02, 0.96, 0.96], aspect="equal", xlim=(-0.3, 1.0), ylim=(-0.45, 0.58))
+    axes.axis("off")
+    for centre, radius, colour in ((B, b, COUPLER), (D, c, ROCKER)):
+        axes.plot(*(centre[:, None] + radius * np.array([np.cos(TURN), np.sin(TURN)])), color=colour, linewidth=1.2)
+    across = D - B
+    r = np.hypot(*across)
+    foot = B + (r**2 + b**2 - c**2) / (2 * r) * across / r
+    height = np.sqrt(b**2 - ((r**2 + b**2 - c**2) / (2 * r)) ** 2)
+    left = np.array([-across[1], across[0]]) / r
+    for side, style in ((1, "-"), (-1, "--")):
+        C = foot + side * height * left
+        axes.plot(*zip(B, C), color=COUPLER, linewidth=3, linestyle=style)
+        axes.plot(*zip(D, C), color=ROCKER, linewidth=3, linestyle=style)
+        axes.plot(*C, "o", color="white", markeredgecolor=PLATFORM, markersize=7, zorder=4)
+        label(axes, C + (0.0, 0.06 * side), "C open" if side > 0 else "C crossed")
+    axes.plot(*zip(B, D), **REFERENCE)
+    axes.plot(*zip((0, 0), B), color=CRANK, linewidth=4, solid_capstyle="round")
+    label(axes, (B + D) / 2 + (0.0, -0.05), "r")
+    for point, name, shift in (((0, 0), "A", (-0.05, 0.03)), (B, "B", (-0.05, 0.05)), (D, "D", (0.05, 0.04))):
+        axes.plot(*point, "o", color="white", markeredgecolor=PLATFORM, markersize=7, zorder=4)
+        label(axes, np.add(point, shift), name)
+    ground(axes, (0, 0), size=0.025)
+    ground(axes, D, size=0.025)
+    figure.description = (
+        f"The crank AB at θ₂ = {_degrees(theta2)}. A circle of radius b about B and one of radius c about D meet in two points C, "
+        "on either side of the line BD, whose length is r. The open branch is to the left as you look from B to D."
+    )
+    return figure
+
+
+def instant_centres(system, q):
+    """Static figure: the coupler turns, at this instant, about the point where the lines AB and DC meet."""
+    points = system.points(q)
+    A, B, C, D = (points[name] for name in "ABCD")
+    centre = meeting(A, B, D, C)
+    v = np.append(1.0, -np.linalg.solve(system.J(q)[:, 1:], system.J(q)[:, 0]))
+    figure = Figure(figsize=(5.6, 4.6))
+    axes = figure.add_axes([0.03, 0.03, 0.94, 0.94], aspect="equal")
+    axes.axis("off")
+    for start in (A, D):
+        axes.plot(*zip(start, centre), **REFERENCE, zorder=1)
+    put(linkage(axes), {name: points[name] for name in "ABCD"})
+    scale = 0.6
+    for name, speed in (("B", _across(B - A) * v[0]), ("C", _across(C - D) * v[2])):
+        arrow(axes, points[name], points[name] + scale * speed, PLATFORM)
+        label(axes, points[name] + scale * speed + (-0.02, 0.02), f"velocity of {name}", ha="right")
+    axes.plot(*centre, "o", color=VIOLATION, markersize=8)
+    label(axes, centre + (0.05, 0.03), "I, instant centre of the coupler", ha="left", color=VIOLATION)
+    for name, shift in (("A", (-0.05, 0.0)), ("B", (-0.05, 0.02)), ("C", (0.05, -0.02)), ("D", (0.06, 0.0))):
+        label(axes, points[name] + shift, name)
+    corners = np.array([A, B, C, D, centre])
+    low, high = corners.min(axis=0) - 0.25, corners.max(axis=0) + 0.25
+    axes.set(xlim=(low[0], high[0] + 0.35), ylim=(low[1], high[1]))
+    figure.description = (
+        f"The four-bar at θ₂ = {_degrees(q[0])}. The lines along AB and DC meet in I = ({centre[0]:.3f}, {centre[1]:.3f}) m. The "
+        "velocities of B and C are at right angles to the lines from I to them, and as long as their distances from I demand."
+    )
+    return figure
+
+
+def coupler_curves(system, points):
+    """Static figure: the curves of some coupler points over a full turn of the crank, on the open branch.
+
+    Parameters
+    ----------
+    system : System
+    points : dict
+        Name to (rP, deltaP), in m and rad.
+    """
+    figure = Figure(figsize=(7.5, 4.0))
+    axes = figure.add_axes([0.08, 0.12, 0.6, 0.84], aspect="equal", xlim=(-0.35, 0.75), ylim=(-0.1, 0.75))
+    axes.set(xlabel="x (m)", ylabel="y (m)")
+    q = np.array([system.assemble("open", theta2=angle) for angle in np.deg2rad(np.arange(0, 361, 3))])
+    for (name, (rP, deltaP)), style in zip(points.items(), ("-", "--", "-.", ":")):
+        x, y = system.set(rP=rP, deltaP=deltaP).points(q)["P"].T
+        axes.plot(x, y, style, color=COUPLER, label=name)
+    put(linkage(axes), {name: system.points(q[20])[name] for name in "ABCD"})
+    axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0))
+    figure.description = (
+        "The four-bar at θ₂ = 60° with the closed curves of coupler points over one turn of the crank: "
+        + ", ".join(points)
+        + "."
+    )
+    return figure
+
+
+def meeting(A, B, D, C):
+    """Where the line through A and B meets the line through D and C."""
+    along, other = B - A, C - D
+    return A + along * np.linalg.solve(np.column_stack([along, -other]), D - A)[0]
+
+
+def _across(vector):
+    """A vector turned by 90° counter-clockwise: the velocity for one radian a second."""
+    return np.array([-vector[1], vector[0]])
+
+
+def _degrees(angle):
+    return f"{np.rad2deg(angle):.1f}°".replace("-", "−")
