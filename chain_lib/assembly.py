@@ -37,7 +37,7 @@ def branches(system, **held):
     >>> for name, q in poses.items():
     ...     print(name, np.rad2deg(q).round(2))
     open [ 10.    61.05 105.87]
-    crossed [ 10.   -73.99 -118.82]
+    crossed [  10.    -74.13 -118.95]
     """
     if system.mechanism.branches is None:
         raise ValueError(f"{system.mechanism.name} has no closed-form assembly; give start=q for an iteration.")

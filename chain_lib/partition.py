@@ -141,7 +141,7 @@ def best_independent(J):
 
 def _indices(system, names, independent):
     wanted = [independent] if isinstance(independent, str) else list(independent)
-    if len(set(wanted)) != system.n - system.m or not set(wanted) <= set(names):
+    if sorted(set(wanted)) != sorted(wanted) or len(wanted) != system.n - system.m or not set(wanted) <= set(names):
         raise ValueError(
             f"independent = {independent!r} is not possible; {system.mechanism.name} needs {system.n - system.m} of "
             f"its coordinates, {', '.join(names)}."

@@ -46,13 +46,20 @@ class Mobility:
         return self.n - self.rank_nearby
 
     def __str__(self):
-        text = f"{self.n} coordinates, {self.m} constraints of rank {self.rank}: the count gives {self.counted}, "
-        text += f"the rank {self.instantaneous} degrees of freedom."
+        text = (
+            f"{self.n} coordinates, {self.m} constraints of rank {self.rank}. Degrees of freedom by counting: "
+            f"{self.counted}; by rank: {self.instantaneous}."
+        )
+        redundant = self.m - self.rank_nearby
         if self.rank < self.rank_nearby:
-            text += f" This is a singular configuration: the rank is {self.rank_nearby} nearby."
-        elif self.rank < self.m:
-            text += f" {self.m - self.rank} of the constraints depends on the others, here and nearby: it is redundant."
+            text += f" This is a singular configuration: nearby the rank is {self.rank_nearby}."
+        if redundant:
+            text += f" Here and nearby, {_number(redundant)} of the constraints follow{'s' * (redundant == 1)} from the others."
         return text
+
+
+def _number(count):
+    return {1: "one", 2: "two", 3: "three"}.get(count, str(count))
 
 
 def mobility(system, q, t=0.0):
@@ -79,7 +86,7 @@ def mobility(system, q, t=0.0):
     >>> import chain_lib as cl
     >>> sys = cl.mechanisms.Parallelogram().system()
     >>> print(mobility(sys, sys.assemble(theta2=1.0)))
-    4 coordinates, 4 constraints of rank 3: the count gives 0, the rank 1 degrees of freedom. 1 of the constraints depends on the others, here and nearby: it is redundant.
+    4 coordinates, 4 constraints of rank 3. Degrees of freedom by counting: 0; by rank: 1. Here and nearby, one of the constraints follows from the others.
     """
     q = system.vector(q)
     rank = _rank(system, q, t)

@@ -20,7 +20,7 @@ def setup(figure):
     (artists["curve"],) = axes.plot([], [], color=COUPLER, linewidth=1.0, zorder=1)
     (artists["other"],) = axes.plot([], [], color=GROUND, linewidth=2, zorder=2)
     artists |= linkage(axes)
-    (artists["gap"],) = axes.plot([], [], color=VIOLATION, linewidth=2, linestyle="--", zorder=5)
+    (artists["gap"],) = axes.plot([], [], "o--", color=VIOLATION, linewidth=2, markersize=4, zorder=5)
     (artists["point"],) = axes.plot([], [], "o", color=COUPLER, markersize=6, zorder=5)
     angles = figure.add_axes([0.69, 0.24, 0.29, 0.64], xlim=(-180, 180), ylim=(-180, 180))
     angles.set(title="rocker angle θ₄ (°)", xlabel="crank angle θ₂ (°)", xticks=[-180, -90, 0, 90, 180])
@@ -66,6 +66,72 @@ def _draw_open(place, artists):
     artists["gap"].set_data(*np.transpose(place.gap))
 
 
+def unclosed(system, q):
+    """Static figure: where coupler and rocker end when the angles are given; they need not meet."""
+    points = system.points(q)
+    A, B, C, D = (points[name] for name in "ABCD")
+    end = C - system.phi(q)
+    figure = Figure(figsize=(5.6, 3.6))
+    axes = figure.add_axes([0.13, 0.14, 0.85, 0.82], aspect="equal", xlim=(-0.12, 0.95), ylim=(-0.12, 0.48))
+    axes.set(xlabel="x (m)", ylabel="y (m)")
+    artists = linkage(axes)
+    put(artists, {"A": A, "B": B, "C": C, "D": D})
+    artists["rocker"].set_data(*np.transpose([D, end]))
+    axes.plot(*end, "o", color="white", markeredgecolor=PLATFORM, markersize=7, zorder=4)
+    axes.plot(*zip(C, end), color=VIOLATION, linewidth=2, linestyle="--")
+    gap = np.hypot(*(C - end))
+    label(axes, (C + end) / 2 + (0.03, 0.05), f"gap {gap:.3f} m", color=VIOLATION, ha="left")
+    for point, name, shift in (
+        (A, "A", (-0.05, 0.03)),
+        (B, "B", (0.02, -0.05)),
+        (D, "D", (0.0, -0.07)),
+        (C, "C?", (-0.06, 0.03)),
+        (end, "C?", (0.06, 0.02)),
+    ):
+        label(axes, point + shift, name)
+    figure.description = (
+        f"Crank, coupler and rocker drawn at θ₂ = {_degrees(q[0])}, θ₃ = {_degrees(q[1])}, θ₄ = {_degrees(q[2])}. The coupler ends "
+        f"at ({C[0]:.3f}, {C[1]:.3f}) m and the rocker at ({end[0]:.3f}, {end[1]:.3f}) m: a gap of {gap:.3f} m."
+    )
+    return figure
+
+
+def configuration_curves(systems):
+    """Static figure: rocker angle over crank angle on both branches, for some four-bars side by side.
+
+    Parameters
+    ----------
+    systems : dict
+        Title to System.
+    """
+    figure = Figure(figsize=(7.5, 3.0))
+    words = []
+    for column, (title, system) in enumerate(systems.items()):
+        width = 1.0 / len(systems)
+        axes = figure.add_axes([0.075 + width * column, 0.17, width - 0.09, 0.68], xlim=(0, 360), ylim=(0, 360))
+        axes.set(title=title, xlabel="θ₂ (°)", xticks=[0, 90, 180, 270, 360], yticks=[0, 90, 180, 270, 360])
+        if column == 0:
+            axes.set_ylabel("θ₄ (°)")
+        reached = 0
+        for angle in range(0, 361, 2):
+            try:
+                poses = system.branches(theta2=np.deg2rad(angle))
+            except ValueError:
+                continue
+            reached += 1
+            for name, mark, colour in (("open", ".", ROCKER), ("crossed", "x", PLATFORM)):
+                axes.plot(angle, np.rad2deg(poses[name][2]) % 360, mark, color=colour, markersize=2.5)
+        words.append(
+            f"{title}: {'every crank angle' if reached == 181 else 'a part of the crank angles'} can be reached"
+        )
+    figure.description = (
+        "Rocker angle over crank angle, open branch as green dots, crossed branch as dark crosses. "
+        + "; ".join(words)
+        + "."
+    )
+    return figure
+
+
 def both_branches(system, theta2):
     """Static figure: the two ways in which the bars close at one crank angle."""
     figure = Figure(figsize=(7.5, 3.4))
@@ -89,7 +155,7 @@ def circles(lengths, theta2):
     a, b, c, d = (lengths[name] for name in "abcd")
     B, D = a * np.array([np.cos(theta2), np.sin(theta2)]), np.array([d, 0.0])
     figure = Figure(figsize=(5.6, 4.4))
-    axes = figure.add_axes([0.02, 0.02, 0.96, 0.96], aspect="equal", xlim=(-0.3, 1.0), ylim=(-0.45, 0.58))
+    axes = figure.add_axes([0.02, 0.02, 0.96, 0.96], aspect="equal", xlim=(-0.34, 1.0), ylim=(-0.47, 0.6))
     axes.axis("off")
     for centre, radius, colour in ((B, b, COUPLER), (D, c, ROCKER)):
         axes.plot(*(centre[:, None] + radius * np.array([np.cos(TURN), np.sin(TURN)])), color=colour, linewidth=1.2)
@@ -137,7 +203,7 @@ def instant_centres(system, q):
         label(axes, points[name] + scale * speed + (-0.02, 0.02), f"velocity of {name}", ha="right")
     axes.plot(*centre, "o", color=VIOLATION, markersize=8)
     label(axes, centre + (0.05, 0.03), "I, instant centre of the coupler", ha="left", color=VIOLATION)
-    for name, shift in (("A", (-0.05, 0.0)), ("B", (-0.05, 0.02)), ("C", (0.05, -0.02)), ("D", (0.06, 0.0))):
+    for name, shift in (("A", (-0.05, 0.0)), ("B", (0.0, -0.055)), ("C", (0.05, -0.02)), ("D", (0.06, 0.0))):
         label(axes, points[name] + shift, name)
     corners = np.array([A, B, C, D, centre])
     low, high = corners.min(axis=0) - 0.25, corners.max(axis=0) + 0.25

@@ -137,8 +137,8 @@ class Handle:
     value : function (x, y) -> value
         The slider's value when it is dragged to a place.
     wraps : bool
-        Whether the two ends of the slider are neighbours in the picture, as those of an angle are. The
-        handle then stops at an end instead of jumping to the other.
+        Whether the two ends of the slider are neighbours in the picture, as those of an angle are, but not
+        the same place. The handle then stops at an end instead of jumping to the other.
     """
 
     name: str

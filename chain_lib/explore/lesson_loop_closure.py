@@ -72,7 +72,6 @@ def four_bar():
                     values["a"] * np.array([cos(radians(values["theta2"])), sin(radians(values["theta2"]))])
                 ),
                 value=lambda x, y: degrees(atan2(y, x)),
-                wraps=True,
             ),
         ),
         presets={

@@ -152,7 +152,7 @@ def crank_range(a, b, c, d):
 def _refuse_open(a, b, c, d):
     lengths = {"a": a, "b": b, "c": c, "d": d}
     for name, length in lengths.items():
-        if not (np.isscalar(length) and np.isfinite(length) and length > 0):
+        if not (np.isscalar(length) and np.isreal(length) and np.isfinite(length) and length > 0):
             raise ValueError(f"{name} = {length!r} is not possible; the length of a bar is a number of metres above 0.")
     longest = max(lengths, key=lengths.get)
     others = [name for name in lengths if name != longest]
