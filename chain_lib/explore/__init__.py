@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-_LESSONS = {"drift": "drift", "four_bar": "loop_closure"}
+_LESSONS = {"drift": "drift", "four_bar": "loop_closure", "joint_forces": "constrained_dynamics"}
 
 __all__ = sorted(_LESSONS)
 

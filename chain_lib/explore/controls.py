@@ -38,6 +38,11 @@ class Slider:
         """What is possible, in words."""
         return f"a number from {self.low:g} to {self.high:g} {self.unit}"
 
+    @property
+    def full_turn(self):
+        """Whether the two ends are one and the same angle."""
+        return self.unit == "°" and self.high - self.low == 360
+
     def admits(self, value):
         """Whether the slider can stand at this value."""
         number = np.isscalar(value) and not isinstance(value, str) and np.isfinite(value)

@@ -1,7 +1,7 @@
 """Explorer of lesson 01: where a four-bar can be, and what its coupler point draws."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import atan2, cos, degrees, radians, sin
 
 import numpy as np
@@ -56,8 +56,8 @@ def four_bar():
             Slider("b", "coupler b", **length, start=0.4),
             Slider("c", "rocker c", **length, start=0.4),
             Slider("d", "ground d", **length, start=0.5),
-            Slider("rP", "point P, distance", "m", 0.0, 0.6, start=0.3, step=0.01),
-            Slider("deltaP", "point P, angle", "°", -180.0, 180.0, start=40.0, step=1.0),
+            Slider("rP", "P from B", "m", 0.0, 0.6, start=0.3, step=0.01),
+            Slider("deltaP", "P off BC", "°", -180.0, 180.0, start=40.0, step=1.0),
         ),
         compute=_compute,
         setup=picture.setup,
@@ -92,24 +92,29 @@ def _mechanism():
 def _compute(*, theta2, branch, a, b, c, d, rP, deltaP):
     lengths = {"a": a, "b": b, "c": c, "d": d}
     system = _mechanism().system(**lengths, rP=rP, deltaP=radians(deltaP))
-    turns = [(angle, poses) for angle in SWEEP if (poses := _branches(system, angle)) is not None]
-    angles = {
-        name: np.array([(angle, np.rad2deg(poses[name][2])) for angle, poses in turns]).reshape(-1, 2).T
-        for name in picture.BRANCHES
-    }
+    angles = turn(a, b, c, d)
     poses = _branches(system, theta2)
     try:
         words = f"a {mechanisms.grashof(**lengths)}"
     except ValueError as reason:
         words = str(reason)
-    place = dict(lengths=lengths, theta2=theta2, branch=branch, words=words, angles=angles)
+    over = {name: np.rad2deg(q[:, [0, 2]].T) for name, q in angles.items()}
+    place = dict(lengths=lengths, theta2=theta2, branch=branch, words=words, angles=over)
     if poses is None:
         return Place(**place, curve=np.empty((2, 0)), q=np.empty(0), gap=_gap(lengths, theta2))
-    curve = system.points(np.array([poses[branch] for _, poses in turns]))["P"].T
+    curve = system.points(angles[branch])["P"].T
     other = "crossed" if branch == "open" else "open"
     return Place(
         **place, curve=curve, q=poses[branch], points=system.points(poses[branch]), other=system.points(poses[other])
     )
+
+
+@lru_cache(maxsize=64)
+def turn(a, b, c, d):
+    """Both branches over a turn of the crank, where the loop closes: name to q, (N, 3)."""
+    system = _mechanism().system(a=a, b=b, c=c, d=d)
+    poses = [poses for angle in SWEEP if (poses := _branches(system, angle)) is not None]
+    return {name: np.array([pose[name] for pose in poses]).reshape(-1, 3) for name in picture.BRANCHES}
 
 
 def _branches(system, angle):

@@ -127,6 +127,8 @@ class LiveExplorer(widgets.Box):
         control, slider = self._declared(handle.name), self.controls[handle.name]
         if "steps" in message:
             value = slider.value + message["steps"] * control.step
+            if control.full_turn and not control.admits(value):
+                value = (value - control.low) % 360 + control.low
         else:
             value = handle.value(*self._renderer.from_picture(handle.on, message["across"], message["down"]))
             if handle.wraps and abs(value - slider.value) > (control.high - control.low) / 2:
@@ -159,7 +161,7 @@ class LiveExplorer(widgets.Box):
 
 
 def _control(control):
-    style, layout = {"description_width": "150px"}, widgets.Layout(width="360px")
+    style, layout = {"description_width": "165px"}, widgets.Layout(width="360px")
     if isinstance(control, Choice):
         return widgets.Dropdown(
             options=list(control.options.items()),
@@ -170,10 +172,10 @@ def _control(control):
         )
     if isinstance(control, Stops):
         options = [(control.words(value), value) for value in control.values]
-        label = f"{control.label} ({options[0][0]} to {options[-1][0]})"
+        label = f"{control.label} ({options[0][0]} … {options[-1][0]})"
         return widgets.SelectionSlider(
             options=options, value=control.start, description=label, style=style, layout=layout
         )
-    label = f"{control.label} ({control.low:g} to {control.high:g} {control.unit})"
+    label = f"{control.label} ({control.low:g} … {control.high:g} {control.unit})".replace("-", "−")
     shared = dict(value=control.start, step=control.step, description=label, style=style, layout=layout)
     return widgets.FloatSlider(min=control.low, max=control.high, readout_format=".3g", **shared)

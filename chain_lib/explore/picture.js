@@ -98,7 +98,7 @@ function render({ model, el }) {
     answered();
   }
 
-  // ipywidgets leaves a slider's handle without a name and announces the number of a stop, not its value;
+  // ipywidgets leaves a slider's handle and the buttons that play without a name and announces the number of a stop, not its value;
   // JupyterLab takes its arrow keys away.
   function nameSliders() {
     for (const knob of document.querySelectorAll(".chain-lib-explorer .noUi-handle")) {
@@ -108,6 +108,11 @@ function render({ model, el }) {
       if (label) set(knob, "aria-label", label);
       if (value) set(knob, "aria-valuetext", value);
       set(knob, "data-lm-suppress-shortcuts", "true");
+    }
+    for (const player of document.querySelectorAll(".chain-lib-explorer .widget-play")) {
+      const what = player.parentElement.querySelector(".widget-label")?.textContent ?? "play";
+      const words = [`${what}, or pause`, `${what}: stop and go back to the start`, `${what}: repeat`];
+      player.querySelectorAll("button").forEach((button, k) => set(button, "aria-label", words[k]));
     }
   }
 
@@ -121,7 +126,9 @@ function render({ model, el }) {
   function touch(event) {
     const control = event.target.closest?.(".chain-lib-explorer :is(.noUi-target, .widget-readout, select, button)");
     if (!control || control.closest(".chain-lib-explorer") !== el.closest(".chain-lib-explorer")) return;
-    if (control.matches("button, select")) {
+    if (control.closest(".widget-play")) {
+      if (event.type === "click" && control.querySelector(".fa-play")) expectPicture();
+    } else if (control.matches("button, select")) {
       if (event.type === (control.matches("button") ? "click" : "change")) expectPicture();
     } else {
       touched = performance.now();

@@ -182,6 +182,11 @@ class LiveExplorer:
         """Handles of the sliders and of the picture."""
         return self.box.locator(".noUi-handle, .chain-lib-handle").all()
 
+    @property
+    def buttons(self):
+        """The buttons that set controls; those that play have a test of their own."""
+        return self.box.locator(".widget-button:not(.widget-play *)").all()
+
     def text(self):
         """The line of text under the picture."""
         return self.box.locator("[role=status]").inner_text()

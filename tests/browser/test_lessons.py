@@ -32,7 +32,7 @@ def test_a_lesson_runs_and_every_control_moves_its_picture(opened, name):
                 before = explorer.text()
                 explorer.after(lambda box=box, option=option: box.select_option(index=option))
                 assert explorer.text() != before
-        for button in explorer.box.locator("button").all():
+        for button in explorer.buttons:
             explorer.after(button.click)
         image = explorer.box.locator("img").first
         assert explorer.text() in image.get_attribute("alt")
