@@ -25,6 +25,7 @@ _HOME = {
     "Projection": "stabilization",
     "project": "stabilization",
     "growth_per_step": "stabilization",
+    "stability_limit": "stabilization",
     "InconsistentStart": "simulation",
     "simulate": "simulation",
     "Trajectory": "trajectory",

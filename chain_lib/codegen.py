@@ -24,8 +24,14 @@ ERROR_MODEL = "numpy"  # a division by zero gives inf, as in NumPy, and ends the
 # ``record`` holds what is watched, with the multipliers from MULTIPLIERS on. REGULARITY is the least
 # squared distance of a constraint's gradient from the span of the others, relative to the largest
 # gradient; DROP is what is set: 0, or the REGULARITY at which a dependent constraint is left out.
-Q, V, TAU, A = range(4)
-PHI_SQUARED, RATE_SQUARED, ENERGY, POWER, WORK, REASON, REGULARITY, DROP, AT_START, MULTIPLIERS = range(10)
+# PENDING is a time over which the power at the end of a step still counts as work, and LEFT what an
+# iteration leaves that did not arrive; OWN says that the method has multipliers of its own. For the methods that need more than accelerations the state has
+# further rows, from INERTIA on: M, J, the force τ + f − h, and the slope τ + f + ∂(T − V)/∂q; and the
+# record has φ and φ_t after the multipliers.
+Q, V, TAU, A, INERTIA = range(5)
+PHI_SQUARED, RATE_SQUARED, ENERGY, POWER, WORK, REASON, REGULARITY, DROP, AT_START, PENDING, LEFT, OWN, MULTIPLIERS = (
+    range(13)
+)
 
 
 @cache
@@ -82,6 +88,15 @@ def compiled(kind):
     return decorate
 
 
+def inner(function):
+    """Decorator: a function that kernels call is compiled as a part of them, and stays plain Python elsewhere."""
+    if _numba() is None:
+        return function
+    from numba.extending import register_jitable
+
+    return register_jitable(function)
+
+
 def compiles():
     """Whether kernels are compiled, that is, whether numba is installed."""
     return _numba() is not None
@@ -128,12 +143,14 @@ def _writable(directory):
         return Path(tempfile.mkdtemp(prefix="chain_lib_"))
 
 
-def load(mechanism):
+def load(mechanism, full=False):
     """The generated module of a mechanism; written, and with numba compiled, if it is new.
 
     Parameters
     ----------
     mechanism : Mechanism
+    full : bool
+        Another module, with ``accelerate`` alone, that also leaves M, J, φ and the rest in its arguments.
 
     Returns
     -------
@@ -144,14 +161,14 @@ def load(mechanism):
         twists q̈ + twist_bias), ``centres``, ``joint_points``, ``slides``, ``masses`` (m, I and weight)
         and ``springs``, the part of −∂V/∂q that is not weight.
     """
-    stem = f"m_{_definition_key(mechanism)}"
+    stem = f"{'full' if full else 'm'}_{_definition_key(mechanism)}"
     name = f"chain_lib_generated_{stem}"
     if name in sys.modules:
         return sys.modules[name]
     file = build_directory() / f"{stem}.py"
     if not file.exists():
         with _notice():
-            _write(file, module_source(mechanism))
+            _write(file, full_source(mechanism) if full else module_source(mechanism))
     spec = importlib.util.spec_from_file_location(name, file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # numba's cache looks the module up by name while it is being loaded
@@ -219,27 +236,9 @@ def module_source(mechanism):
     mech = mechanism
     zeros = ["0"] * mech.n
     units = [unit for _, unit in mech.constraints.values()]
-    Jv = sp.Matrix(mech.J * mech.v + mech.phi_t)
-    state = {"M": mech.M, "J": mech.J, "phi": mech.phi, "rate": Jv}
-    energy = mech.kinetic_energy + mech.potential_energy
+    state, energy = _state_quantities(mech), mech.kinetic_energy + mech.potential_energy
     terms = sp.Matrix(mech.m, 1, [sum(abs(x) for x in sp.Add.make_args(sp.expand(e))) for e in mech.phi])
 
-    lines, name = symbols.assignments(KERNEL, {**state, "r": mech.f - mech.h, "f": mech.f, "s": -mech.gamma,
-                                               "phi_t": mech.phi_t, "E": sp.Matrix([energy])})  # fmt: skip
-    r = [f"(state[{TAU}, {i}]+{name['r'][i][0]})" for i in range(mech.n)]
-    push = [f"(-2.0*alpha*{name['rate'][k][0]}-beta*beta*{name['phi'][k][0]})" for k in range(mech.m)]
-    accelerate = [
-        *lines,
-        *_record(name),
-        f"record[{ENERGY}] = {name['E'][0][0]}",
-        *ldlt_lines(name["M"], name["J"], [(r, _first(name["s"])), (zeros, push)], units, f"record[{DROP}]"),
-        f"record[{REGULARITY}] = regularity",
-        *(f"state[{A}, {i}] = x0_{i}+x1_{i}" for i in range(mech.n)),
-        *_contradictions(name, push),
-        *(f"record[{MULTIPLIERS + k}] = x0_{mech.n + k}" for k in range(mech.m)),
-        f"record[{POWER}] = {_power(mech, name)}",
-        "return True",
-    ]
     lines, name = symbols.assignments(KERNEL, state)
     metric = [
         [f"(mass*{x}+(1.0-mass))" if i == j else "0" if x == "0" else f"(mass*{x})" for j, x in enumerate(row)]
@@ -258,7 +257,7 @@ def module_source(mechanism):
                   **{f"point_{i}": point for i, point in enumerate(mech.points.values())},
                   **_body_quantities(mech)}  # fmt: skip
     blocks = [
-        _definition("accelerate(t, state, p, alpha, beta, record)", accelerate, kernel="accelerate"),
+        _accelerate(mech, symbols),
         _definition("correct(t, state, p, mass, change, record)", correct, kernel="correct"),
     ]
     for label, matrix in quantities.items():
@@ -266,10 +265,68 @@ def module_source(mechanism):
         rows = ", ".join(f"[{', '.join(row)}]" for row in name[label])
         blocks.append(_definition(f"{label}(t, q, v, p)", [*lines, f"return [{rows}]"]))
     points = ", ".join(f"{label!r}: point_{i}" for i, label in enumerate(mech.points))
-    header = [repr(f"{mech.name}: generated by chain_lib.codegen."), ""]
+    return _module(mech, symbols, [*blocks, "", "", f"points = {{{points}}}"])
+
+
+def full_source(mechanism):
+    """Python source of ``accelerate`` for the methods that need M, J and φ too; see `INERTIA`."""
+    symbols = _Symbols(mechanism)
+    return _module(mechanism, symbols, [_accelerate(mechanism, symbols, full=True)])
+
+
+def _module(mechanism, symbols, blocks):
+    header = [repr(f"{mechanism.name}: generated by chain_lib.codegen."), ""]
     functions = [f"from numpy import {', '.join(sorted(symbols.functions))}", ""] if symbols.functions else []
-    imports = [*functions, "from chain_lib.codegen import compiled"]
-    return "\n".join([*header, *imports, *blocks, "", "", f"points = {{{points}}}", ""])
+    return "\n".join([*header, *functions, "from chain_lib.codegen import compiled", *blocks, ""])
+
+
+def _state_quantities(mechanism):
+    import sympy as sp
+
+    rate = sp.Matrix(mechanism.J * mechanism.v + mechanism.phi_t)
+    return {"M": mechanism.M, "J": mechanism.J, "phi": mechanism.phi, "rate": rate}
+
+
+def _accelerate(mech, symbols, full=False):
+    import sympy as sp
+
+    from chain_lib.derive import slope
+
+    zeros, units = ["0"] * mech.n, [unit for _, unit in mech.constraints.values()]
+    energy = sp.Matrix([mech.kinetic_energy + mech.potential_energy])
+    more = {"slope": mech.f + slope(mech.kinetic_energy, mech.potential_energy, mech.q)} if full else {}
+    lines, name = symbols.assignments(KERNEL, {**_state_quantities(mech), "r": mech.f - mech.h, "f": mech.f,
+                                               "s": -mech.gamma, "phi_t": mech.phi_t, "E": energy, **more})  # fmt: skip
+    r = [f"(state[{TAU}, {i}]+{name['r'][i][0]})" for i in range(mech.n)]
+    push = [f"(-2.0*alpha*{name['rate'][k][0]}-beta*beta*{name['phi'][k][0]})" for k in range(mech.m)]
+    return _definition(
+        "accelerate(t, state, p, alpha, beta, record)",
+        [
+            *lines,
+            *_record(name),
+            f"record[{ENERGY}] = {name['E'][0][0]}",
+            *(_everything(mech, name, r) if full else []),
+            *ldlt_lines(name["M"], name["J"], [(r, _first(name["s"])), (zeros, push)], units, f"record[{DROP}]"),
+            f"record[{REGULARITY}] = regularity",
+            *(f"state[{A}, {i}] = x0_{i}+x1_{i}" for i in range(mech.n)),
+            *_contradictions(name, push),
+            *(f"record[{MULTIPLIERS + k}] = x0_{mech.n + k}" for k in range(mech.m)),
+            f"record[{POWER}] = {_power(mech, name)}",
+            "return True",
+        ],
+        kernel="accelerate",
+    )
+
+
+def _everything(mech, name, r):
+    """Lines that leave M, J, force and slope in the state, and φ and φ_t in the record."""
+    n, m = mech.n, mech.m
+    slopes = [f"(state[{TAU}, {i}]+{name['slope'][i][0]})" for i in range(n)]
+    for row, entries in enumerate([*name["M"], *name["J"], r, slopes]):
+        yield from (f"state[{INERTIA + row}, {i}] = {entry}" for i, entry in enumerate(entries))
+    for k in range(m):
+        yield f"record[{MULTIPLIERS + m + k}] = {name['phi'][k][0]}"
+        yield f"record[{MULTIPLIERS + 2 * m + k}] = {name['phi_t'][k][0]}"
 
 
 def _body_quantities(mechanism):

@@ -47,6 +47,11 @@ def bias(T, V, q, v):
     return sp.ImmutableMatrix(h).applyfunc(_sum_of_angles)
 
 
+def slope(T, V, q):
+    """∂(T − V)/∂q, by which the momentum ∂T/∂v grows without constraints and applied forces; (n, 1)."""
+    return sp.ImmutableMatrix(_gradient(T, q) - _gradient(V, q)).applyfunc(_sum_of_angles)
+
+
 def constraint_jacobian(phi, q):
     """Constraint Jacobian J = ∂φ/∂q; (m, n)."""
     return sp.ImmutableMatrix(len(phi), len(q), lambda k, j: sp.diff(phi[k], q[j]))

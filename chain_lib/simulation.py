@@ -6,8 +6,13 @@ from chain_lib.codegen import (
     AT_START,
     DROP,
     ENERGY,
+    INERTIA,
+    LEFT,
     MULTIPLIERS,
+    OWN,
+    PENDING,
     PHI_SQUARED,
+    POWER,
     RATE_SQUARED,
     REASON,
     REGULARITY,
@@ -17,10 +22,13 @@ from chain_lib.codegen import (
     Q,
     V,
     compiled,
+    load,
     plain,
 )
 from chain_lib.dynamics import CHOICES, accelerations, not_unique
-from chain_lib.integrators import stepper
+from chain_lib.integrators import ADAPTIVE, METHODS, STAY, stepper
+from chain_lib.integrators.adaptive import leap
+from chain_lib.integrators.generalized_alpha import coefficients
 from chain_lib.linear import SingularConfiguration, constraint_rank
 from chain_lib.partition import ReducedForm
 from chain_lib.singularity import singular_on_the_way
@@ -31,7 +39,7 @@ from chain_lib.stabilization import (
     Baumgarte,
     Projection,
     growth_per_step,
-    largest_stable_step,
+    stability_limit,
     settle,
 )
 from chain_lib.trajectory import Trajectory
@@ -63,6 +71,8 @@ def march(
             torque(t, state)
         record[AT_START] = 1.0
         solved = accelerate(t, state, p, alpha, beta, record)
+        record[WORK] += record[PENDING] * record[POWER]
+        record[PENDING] = 0.0
         position_residual, velocity_residual = np.sqrt(record[PHI_SQUARED]), np.sqrt(record[RATE_SQUARED])
         if not (position_residual <= largest and velocity_residual <= fastest and abs(record[ENERGY]) < np.inf):
             record[REASON] = GROWN
@@ -74,7 +84,7 @@ def march(
             coordinates[k, i] = state[Q, i]
             velocities[k, i] = state[V, i]
         for i in range(multipliers.shape[1]):
-            multipliers[k, i] = record[MULTIPLIERS + i]
+            multipliers[k, i] = work[3, i] if record[OWN] > 0.0 else record[MULTIPLIERS + i]
         gauges[k, 0] = position_residual
         gauges[k, 1] = velocity_residual
         gauges[k, 2] = record[ENERGY] - record[WORK]
@@ -100,7 +110,7 @@ def march(
 
 def simulate(
     system, q0, v0, *, t_end, dt, method="rk4", stabilize=None, torque=None, form="kkt", redundant="raise",
-    consistent_start=True,
+    consistent_start=True, rho_inf=None, rtol=1e-9, atol=1e-12,
 ):  # fmt: skip
     """Simulate a mechanism from t = 0.
 
@@ -114,7 +124,8 @@ def simulate(
     t_end, dt : float
         Duration and step (s). The last step is shortened to end at t_end.
     method : str
-        ``"rk4"`` or ``"semi_implicit_euler"``.
+        One of `integrators.METHODS`. The methods in `integrators.STAY` fulfil φ = 0 at the end of every
+        step; those in `integrators.ADAPTIVE` choose their own steps, and dt is the spacing of what is kept.
     stabilize : None, Baumgarte or Projection
     torque : array, (n,), or function (q, v, t) -> (n,), optional
         Applied generalized forces, added to the mechanism's own f. A function is called at every
@@ -126,6 +137,11 @@ def simulate(
         What to do where constraints depend on each other; see `accelerations`.
     consistent_start : bool
         Refuse a start that is off its constraints. False runs it as it is given.
+    rho_inf : float, optional
+        For ``generalized_alpha`` and ``hht``: what is left of a fast oscillation after a step; 0.8 if it
+        is not given.
+    rtol, atol : float
+        Tolerances of an adaptive method.
 
     Returns
     -------
@@ -150,11 +166,12 @@ def simulate(
     [ 0.986292 -0.165011]
     """
     q, v = system.vector(q0, "q0"), system.vector(v0, "v0")
-    times, step = _times(t_end, dt), stepper(method)
-    _refuse_unknown(form, redundant, stabilize)
+    times, step = _times(t_end, dt), stepper("rk4" if method in ADAPTIVE else method)
+    _refuse_unknown(method, form, redundant, stabilize)
+    options = _options(method, rho_inf, rtol, atol)
     if consistent_start:
         _refuse_inconsistent(system, q, v)
-    run = _Run(system, q, v, times, dt, step, stabilize, torque, form, redundant)
+    run = _Run(system, q, v, times, dt, method, step, stabilize, torque, form, redundant, options, rtol, atol)
     run.advance()
     kept = slice(0, run.sound)
     q, v, lam, gauges = (stored[kept] for stored in run.stored)
@@ -171,26 +188,31 @@ def simulate(
 class _Run:
     """One simulation: the arrays that the kernels fill, and how far they have come."""
 
-    def __init__(self, system, q, v, times, dt, step, stabilize, torque, form, redundant):
+    def __init__(self, system, q, v, times, dt, method, step, stabilize, torque, form, redundant, options, rtol, atol):
         n, m, N = system.n, system.m, len(times)
-        self.system, self.times, self.dt, self.redundant = system, times, dt, redundant
+        self.system, self.times, self.dt, self.redundant, self.method = system, times, dt, redundant, method
         self.rank = constraint_rank(system.M(q), system.J(q), system.units)
         self.numbers = _stabilization(stabilize)
         tau, self.torque, self.failure = _torque(system, torque, q, v)
-        self.state, self.record = np.array([q, v, tau, np.zeros(n)]), np.zeros(MULTIPLIERS + m)
+        self.state = np.zeros((INERTIA + n + m + 2, n))
+        self.state[Q], self.state[V], self.state[TAU] = q, v, tau
+        self.record = np.concatenate([np.zeros(MULTIPLIERS + 3 * m), options])
         self.record[DROP] = DEPENDENT if redundant == "minimum_norm" else 0.0
         self.stored = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.empty((N, 4))
-        self.room = np.zeros((2, n)), np.zeros((4, n))
+        self.room = np.zeros((2, n)), np.zeros((4, max(n, m)))
         self.size = float(np.linalg.norm(system.constraint_scale(q))) or 1.0
         self.reduced = ReducedForm(system) if form == "reduced" else None
-        self.accelerate = self.reduced or system.code.accelerate
+        self.code = load(system.mechanism, full=True) if method in STAY else system.code
+        self.accelerate = self.reduced or self.code.accelerate
         as_python = self.torque is not None or self.reduced is not None
         self.kernel, self.step = (plain(march), plain(step)) if as_python else (march, step)
-        self.sound, self.singular = 1, None
+        self.sound, self.singular, self.failed, self.tolerances = 1, None, None, (rtol, atol)
         self._refuse_hopeless()
 
     def advance(self):
         """March to the end, to a singular configuration, or to where the run fails."""
+        if self.method in ADAPTIVE:
+            return self._leap()
         while self.sound < len(self.times):
             self._march(self.sound - 1, min(self.sound - 1 + CHUNK, len(self.times) - 1))
             if self.record[REASON] == FINISHED:
@@ -213,6 +235,26 @@ class _Run:
             )  # fmt: skip
         if self.failure:
             raise self.failure[0]
+
+    def _leap(self):
+        """Let an adaptive method find the states at all times, and then measure them."""
+        states, self.failed = leap(
+            self.method, self.accelerate, self.torque, self.times, self.state, self.system.p, *self.numbers[:2],
+            self.record, *self.tolerances,
+        )  # fmt: skip
+        if self.failure:
+            raise self.failure[0]
+        n, regularity = self.system.n, self.stored[3][:, 3]
+        for k, y in enumerate(states):
+            self.state[Q], self.state[V], self.record[WORK] = y[:n], y[n : 2 * n], y[-1]
+            self._march(k, k)
+            if self.record[REASON] != FINISHED:
+                return
+            if k >= 2 and 3 * regularity[k - 1] <= regularity[k - 2] + regularity[k]:
+                self.singular = self._singular(k - 2)
+                if self.singular is not None:
+                    self.sound = int(np.searchsorted(self.times[: k + 1], self.singular[0]))
+                    return
 
     def _singular(self, first):
         """A singular configuration within two steps of a stored state: its time and q; or None."""
@@ -247,11 +289,18 @@ class _Run:
         """Why the run ended before its time, or None."""
         if self.singular is not None:
             return self._singular_reason(*self.singular)
-        if self.record[REASON] == FINISHED:
+        if self.record[REASON] == FINISHED and self.failed is None:
             return None
         phi, rate = np.sqrt(self.record[[PHI_SQUARED, RATE_SQUARED]])
         when = f"Stopped at t = {self.times[self.sound - 1]:.4g} s of {self.times[-1]:g} s: "
         next_time = f"t = {self.times[self.sound]:.4g} s"
+        if self.failed is not None:
+            return f"{when}{self.failed}."
+        if self.record[REASON] == IN_STEP and self.record[LEFT] > 0:
+            return (
+                f"{when}the iteration of {self.method} does not arrive at {next_time}; it still moves by "
+                f"{self.record[LEFT]:.2g}. Try a smaller step than {self.dt:g} s."
+            )
         if self.record[REASON] == GROWN:
             return (
                 f"{when}the run diverges. In the next step the residuals reach ‖φ‖ = {phi:.2g} and ‖J v + φ_t‖ = "
@@ -287,7 +336,7 @@ class _Run:
         system, state, record = self.system, self.state, self.record
         alpha, beta, *_ = self.numbers
         with np.errstate(all="ignore"):
-            solved = system.code.accelerate(0.0, state, system.p, alpha, beta, record)
+            solved = self.code.accelerate(0.0, state, system.p, alpha, beta, record)
         phi, rate, energy = np.sqrt(record[PHI_SQUARED]), np.sqrt(record[RATE_SQUARED]), record[ENERGY]
         if not (phi <= DIVERGED * self.size and rate <= DIVERGED_RATE * self.size and abs(energy) < np.inf):
             raise InconsistentStart(
@@ -343,11 +392,34 @@ def _refuse_inconsistent(system, q, v):
             )
 
 
-def _refuse_unknown(form, redundant, stabilize):
+def _options(method, rho_inf, rtol, atol):
+    """The four numbers of a method of the generalized-α family; zeros for the others."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not (np.isscalar(value) and np.isfinite(value) and 0 < value < 1):
+            raise ValueError(f"{name} = {value!r} is not possible; it is a tolerance between 0 and 1, such as 1e-9.")
+    if METHODS.get(method) != "generalized_alpha":
+        if rho_inf is not None:
+            raise ValueError(f"method {method!r} has no rho_inf; leave it out.")
+        return np.zeros(4)
+    lowest, highest, usual = {"newmark": (1.0, 1.0, 1.0), "hht": (0.5, 1.0, 0.8)}.get(method, (0.0, 1.0, 0.8))
+    rho_inf = usual if rho_inf is None else rho_inf
+    if not (np.isscalar(rho_inf) and np.isfinite(rho_inf) and lowest <= rho_inf <= highest):
+        possible = "1" if lowest == highest else f"between {lowest:g} and {highest:g}"
+        raise ValueError(f"rho_inf = {rho_inf!r} is not possible; for {method} it is {possible}.")
+    return np.array(coefficients(method, rho_inf))
+
+
+def _refuse_unknown(method, form, redundant, stabilize):
     if form not in FORMS:
         raise ValueError(f"form = {form!r} is unknown; choose one of {', '.join(map(repr, FORMS))}.")
     if redundant not in CHOICES:
         raise ValueError(f"redundant = {redundant!r} is unknown; choose one of {', '.join(map(repr, CHOICES))}.")
+    if method in STAY and stabilize is not None:
+        raise ValueError(f"method {method!r} fulfils the constraints by itself; leave stabilize out.")
+    if method in STAY and (form == "reduced" or redundant != "raise"):
+        raise ValueError(f"method {method!r} needs form='kkt' and independent constraints.")
+    if method in ADAPTIVE and isinstance(stabilize, Projection):
+        raise ValueError(f"method {method!r} chooses its own steps and cannot project after them; use cl.Baumgarte.")
     if form == "reduced" and stabilize is not None:
         raise ValueError("form = 'reduced' stays on the constraints by itself; leave stabilize out.")
     if form == "reduced" and redundant != "raise":
@@ -388,7 +460,7 @@ def _torque(system, torque, q, v):
 
 
 def _notes(method, stabilize, dt):
-    if not isinstance(stabilize, Baumgarte) or stabilize == Baumgarte(0, 0):
+    if method in ADAPTIVE or not isinstance(stabilize, Baumgarte) or stabilize == Baumgarte(0, 0):
         return []
     alpha, beta = stabilize.alpha, stabilize.beta
     growth = growth_per_step(method, alpha, beta, dt)
@@ -396,7 +468,7 @@ def _notes(method, stabilize, dt):
         return []
     if beta == 0 and alpha > 0 and growth < 1 + 1e-12:
         return ["With beta = 0 the feedback neither reduces nor increases a position error; it damps its rate only."]
-    limit = largest_stable_step(method, alpha, beta)
+    limit = stability_limit(method, alpha, beta)
     advice = f"these gains need dt below {limit:.3g} s." if limit else "both gains must be positive."
     return [
         f"The gains alpha = {alpha:g}/s, beta = {beta:g}/s at dt = {dt:g} s are outside the stability region of "

@@ -147,26 +147,41 @@ def growth_per_step(method, alpha, beta, dt):
     0.980199
     """
     a, b = alpha * dt, beta * dt
-    if method == "semi_implicit_euler":
+    if method == "explicit_euler":
+        error_map = np.array([[1.0, 1.0], [-(b**2), 1 - 2 * a]])
+    elif method == "semi_implicit_euler":
         error_map = np.array([[1 - b**2, 1 - 2 * a], [-(b**2), 1 - 2 * a]])
     elif method == "rk4":
         A = np.array([[0.0, 1.0], [-(b**2), -2 * a]])
         error_map = np.eye(2) + A @ (np.eye(2) + A @ (np.eye(2) + A @ (np.eye(2) + A / 4) / 3) / 2)
     else:
-        raise ValueError(f"the stability region of {method!r} is not known; it is for semi_implicit_euler and rk4.")
+        raise ValueError(
+            f"the stability region of {method!r} is not known; it is for explicit_euler, semi_implicit_euler and rk4."
+        )
     return float(np.abs(np.linalg.eigvals(error_map)).max())
 
 
-def largest_stable_step(method, alpha, beta):
+def stability_limit(method, alpha, beta):
     """The step (s) below which a constraint error dies out with these gains; 0 if none does.
 
-    For semi-implicit Euler the region is 0 < αΔt < 1 and (βΔt)² < 4(1 − αΔt), by Jury's criterion;
-    for RK4 the first crossing of its region is found numerically.
+    With a = αΔt and b = βΔt the error dies out, by Jury's criterion on the map of `growth_per_step`, for
+    semi-implicit Euler where 0 < a < 1 and b² < 4(1 − a), for explicit Euler where b² < 2a and
+    4a < 4 + b². For RK4 the first crossing of its region is found numerically.
+
+    Source of the criterion: Jury, Theory and Application of the z-Transform Method (1964).
+
+    Examples
+    --------
+    >>> round(stability_limit("semi_implicit_euler", 20.0, 20.0), 6) == round(2 * (2**0.5 - 1) / 20, 6)
+    True
     """
     if not (alpha > 0 and beta > 0):
         return 0.0
     if method == "semi_implicit_euler":
         return float(2 / (alpha + np.hypot(alpha, beta)))
+    if method == "explicit_euler":
+        turning = 2 * alpha / beta**2
+        return float(turning if alpha <= beta else min(turning, 2 / (alpha + np.sqrt(alpha**2 - beta**2))))
     from scipy.optimize import brentq
 
     unit = 1 / np.hypot(alpha, beta)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chain_lib as cl
-from chain_lib.stabilization import largest_stable_step
+from chain_lib.stabilization import stability_limit
 
 
 def test_001_3_region_of_semi_implicit_euler_is_jurys():
@@ -24,12 +24,12 @@ def test_001_3_region_of_semi_implicit_euler_is_jurys():
     "method, limit", [("semi_implicit_euler", 2 * (np.sqrt(2) - 1)), ("rk4", 2.785)], ids=["Euler", "RK4"]
 )
 def test_001_3_limits_of_critical_damping(method, limit):
-    assert largest_stable_step(method, 20.0, 20.0) * 20.0 == pytest.approx(limit, abs=5e-4)
+    assert stability_limit(method, 20.0, 20.0) * 20.0 == pytest.approx(limit, abs=5e-4)
 
 
 @given(st.sampled_from(["semi_implicit_euler", "rk4"]), st.floats(0.1, 200), st.floats(0.1, 200))
-def test_the_largest_stable_step_is_where_growth_passes_one(method, alpha, beta):
-    limit = largest_stable_step(method, alpha, beta)
+def test_the_stability_limit_is_where_growth_passes_one(method, alpha, beta):
+    limit = stability_limit(method, alpha, beta)
     assert (
         cl.growth_per_step(method, alpha, beta, 0.999 * limit)
         < 1
@@ -40,7 +40,7 @@ def test_the_largest_stable_step_is_where_growth_passes_one(method, alpha, beta)
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
 @pytest.mark.parametrize("beta", [10.0, 20.0, 40.0])
 def test_the_limit_is_seen_in_the_nonlinear_run(bead, method, beta):
-    limit = largest_stable_step(method, 20.0, beta)
+    limit = stability_limit(method, 20.0, beta)
     free = bead.set(g=0.0)
     start = [1.0 + 1e-6, 0.0], [0.0, 1e-3]
     ends = []

@@ -12,12 +12,30 @@ the row TAU; ``work`` offers four rows to keep numbers in.
 
 from importlib import import_module
 
-METHODS = {"semi_implicit_euler": "euler", "rk4": "runge_kutta"}
-"""Name of a method, and the module that holds its stepper ``<name>_step``."""
+METHODS = {
+    "explicit_euler": "euler",
+    "semi_implicit_euler": "euler",
+    "rk4": "runge_kutta",
+    "rattle": "rattle",
+    "shake": "rattle",
+    "implicit_midpoint": "midpoint",
+    "implicit_midpoint_ggl": "midpoint",
+    "newmark": "generalized_alpha",
+    "hht": "generalized_alpha",
+    "generalized_alpha": "generalized_alpha",
+}
+"""Name of a method with steps of one length, and the module that holds its stepper."""
+
+STAY = ("rattle", "shake", "implicit_midpoint", "implicit_midpoint_ggl", "newmark", "hht", "generalized_alpha")
+"""Methods that fulfil φ = 0 at the end of every step by themselves; they need M, J and φ, not only accelerations."""
+
+ADAPTIVE = ("dop853", "radau")
+"""Methods that choose their own steps."""
 
 
 def stepper(method):
     """The stepper of a method; compiled on first use."""
     if method not in METHODS:
-        raise ValueError(f"method {method!r} is unknown; choose one of {', '.join(METHODS)}.")
-    return getattr(import_module(f"{__name__}.{METHODS[method]}"), f"{method}_step")
+        raise ValueError(f"method {method!r} is unknown; choose one of {', '.join([*METHODS, *ADAPTIVE])}.")
+    family = "generalized_alpha" if METHODS[method] == "generalized_alpha" else method
+    return getattr(import_module(f"{__name__}.{METHODS[method]}"), f"{family}_step")
