@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from chain_lib.linear import CONTRADICTION, ldlt_lines
+from chain_lib.linear import CONTRADICTION, RANK_TOLERANCE, ldlt_lines
 
 ERROR_MODEL = "numpy"  # a division by zero gives inf, as in NumPy, and ends the run as a divergence
 
@@ -23,7 +23,8 @@ ERROR_MODEL = "numpy"  # a division by zero gives inf, as in NumPy, and ends the
 # ``state`` has a row each for coordinates, velocities, applied forces and accelerations, and
 # ``record`` holds what is watched, with the multipliers from MULTIPLIERS on. REGULARITY is the least
 # squared distance of a constraint's gradient from the span of the others, relative to the largest
-# gradient; DROP is what is set: 0, or the REGULARITY at which a dependent constraint is left out.
+# gradient; DROP is what is set: 0, or the REGULARITY at which a dependent constraint is left out. Above
+# the limit of a singular system, RANK_TOLERANCE², a constraint that was left out must agree with the others.
 # PENDING is a time over which the power at the end of a step still counts as work, and LEFT what an
 # iteration leaves that did not arrive; OWN says that the method has multipliers of its own. For the methods that need more than accelerations the state has
 # further rows, from INERTIA on: M, J, the force τ + f − h, and the slope τ + f + ∂(T − V)/∂q; and the
@@ -228,7 +229,8 @@ def module_source(mechanism):
     the unit matrix (mass = 0).
 
     Both return False where the KKT system is singular. With record[DROP] > 0 they leave out
-    constraints that depend on others, with λ = 0, and return False where those contradict the others.
+    constraints that depend on others, with λ = 0, and ``accelerate`` returns False where those contradict
+    the others; it does not ask that of a record[DROP] that is no larger than RANK_TOLERANCE².
     """
     import sympy as sp
 
@@ -411,7 +413,7 @@ def _record(name):
 def _contradictions(name, push):
     """Lines that return False where a constraint that was left out is not fulfilled by the others' solution."""
     if push:
-        yield f"if record[{DROP}] > 0.0:"
+        yield f"if record[{DROP}] > {RANK_TOLERANCE**2!r}:"
     for k, row in enumerate(name["J"]):
         terms = [f"{x}*state[{A}, {j}]" for j, x in enumerate(row) if x != "0"]
         terms += [f"-{name['s'][k][0]}", f"-{push[k]}"]

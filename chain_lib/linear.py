@@ -153,7 +153,8 @@ def ldlt_lines(M, J, right_sides, units, drop):
         Lists of names, n and m long; ``"0"`` again is a zero.
     units : list of str, (m,)
     drop : str
-        Name of a number: 0, or the squared relative distance at which a constraint is left out.
+        Name of a number: 0, or the squared relative distance at which a constraint is left out. Up to
+        RANK_TOLERANCE² that happens in passing only, and ``regularity`` tells it by a zero.
 
     Yields
     ------
@@ -193,6 +194,7 @@ def ldlt_lines(M, J, right_sides, units, drop):
                 yield f"    regularity = min(regularity, -W{k}_{k}/{size})"
                 yield f"elif {drop} > 0.0:"
                 yield f"    I{k} = 0.0"
+                yield f"    regularity = regularity if {drop} > {RANK_TOLERANCE**2!r} else 0.0"
                 yield "else:"
                 yield "    return False"
             else:

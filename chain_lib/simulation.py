@@ -28,8 +28,7 @@ from chain_lib.codegen import (
 from chain_lib.dynamics import CHOICES, accelerations, not_unique
 from chain_lib.integrators import ADAPTIVE, METHODS, STAY, stepper
 from chain_lib.integrators.adaptive import leap
-from chain_lib.integrators.generalized_alpha import coefficients
-from chain_lib.linear import SingularConfiguration, constraint_rank
+from chain_lib.linear import RANK_TOLERANCE, SingularConfiguration, constraint_rank
 from chain_lib.partition import ReducedForm
 from chain_lib.singularity import singular_on_the_way
 from chain_lib.stabilization import (
@@ -48,8 +47,12 @@ CONSISTENT = 1e-6  # largest residual of a start, against the constraint's scale
 DIVERGED = 1e3  # a run has diverged when ‖φ‖ is this large against the constraint's scale,
 DIVERGED_RATE = 1e6  # or ‖J v + φ_t‖ against the scale per second
 FORMS = ("kkt", "reduced")
-DEPENDENT = 1e-8  # squared relative distance from the others at which a redundant constraint is left out
+AT_SINGULAR = ("stop", "cross")
+DEPENDENT = 1e-8  # squared relative distance from the others at which a redundant constraint is left out,
+VANISHING = RANK_TOLERANCE**2  # and one that only loses its independence in passing: where it would be an error
+FAR = 1e6  # an iteration runs away when the coordinates become this large against what they were
 SHORT = 0.05  # a run ends this part of a step before a singular configuration
+TOLD = 7  # coordinates of a configuration that a sentence names
 CHUNK = 20_000  # steps between two moments at which the notebook can interrupt
 
 FINISHED, AT_STATE, IN_STEP, GROWN, PROJECTION_SINGULAR, PROJECTION_LOST, NEAR_SINGULAR = range(7)
@@ -110,11 +113,12 @@ def march(
 
 def simulate(
     system, q0, v0, *, t_end, dt, method="rk4", stabilize=None, torque=None, form="kkt", redundant="raise",
-    consistent_start=True, rho_inf=None, rtol=1e-9, atol=1e-12,
+    on_singular="stop", consistent_start=True, rho_inf=None, rtol=1e-9, atol=1e-12,
 ):  # fmt: skip
     """Simulate a mechanism from t = 0.
 
-    A run ends at a singular configuration, because the motion can go on from there in more than one way.
+    A run ends at a singular configuration, because the motion can go on from there in more than one way,
+    unless it is asked to go on.
 
     Parameters
     ----------
@@ -135,6 +139,11 @@ def simulate(
         compute the others from the constraints, which is slower; see `partition.reduced`.
     redundant : "raise" or "minimum_norm"
         What to do where constraints depend on each other; see `accelerations`.
+    on_singular : "stop" or "cross"
+        End the run at a singular configuration; or go on, as a rule along the smooth path, and list each
+        passage. That needs a stabilization, or a method that fulfils φ = 0 by itself, because close to it
+        an error of φ is multiplied; and steps of one length. A stage that falls on the singular
+        configuration is solved without the constraints that depend on others there.
     consistent_start : bool
         Refuse a start that is off its constraints. False runs it as it is given.
     rho_inf : float, optional
@@ -167,11 +176,12 @@ def simulate(
     """
     q, v = system.vector(q0, "q0"), system.vector(v0, "v0")
     times, step = _times(t_end, dt), stepper("rk4" if method in ADAPTIVE else method)
-    _refuse_unknown(method, form, redundant, stabilize)
+    _refuse_unknown(method, form, redundant, stabilize, on_singular)
     options = _options(method, rho_inf, rtol, atol)
     if consistent_start:
         _refuse_inconsistent(system, q, v)
-    run = _Run(system, q, v, times, dt, method, step, stabilize, torque, form, redundant, options, rtol, atol)
+    crossing = on_singular == "cross"
+    run = _Run(system, q, v, times, dt, method, step, stabilize, torque, form, redundant, crossing, options, rtol, atol)
     run.advance()
     kept = slice(0, run.sound)
     q, v, lam, gauges = (stored[kept] for stored in run.stored)
@@ -181,14 +191,16 @@ def simulate(
         notes.append(not_unique(run.rank, system.m))
     return Trajectory(
         system, method, run.times[kept], q, v, lam, gauges[:, 0].copy(), gauges[:, 1].copy(),
-        gauges[:, 2] - gauges[0, 2], stopped=run.reason(), notes=notes,
+        gauges[:, 2] - gauges[0, 2], stopped=run.reason(), notes=notes, passages=run.passages,
     )  # fmt: skip
 
 
 class _Run:
     """One simulation: the arrays that the kernels fill, and how far they have come."""
 
-    def __init__(self, system, q, v, times, dt, method, step, stabilize, torque, form, redundant, options, rtol, atol):
+    def __init__(
+        self, system, q, v, times, dt, method, step, stabilize, torque, form, redundant, crossing, options, rtol, atol
+    ):  # fmt: skip
         n, m, N = system.n, system.m, len(times)
         self.system, self.times, self.dt, self.redundant, self.method = system, times, dt, redundant, method
         self.rank = constraint_rank(system.M(q), system.J(q), system.units)
@@ -197,8 +209,8 @@ class _Run:
         self.state = np.zeros((INERTIA + n + m + 2, n))
         self.state[Q], self.state[V], self.state[TAU] = q, v, tau
         self.record = np.concatenate([np.zeros(MULTIPLIERS + 3 * m), options])
-        self.record[DROP] = DEPENDENT if redundant == "minimum_norm" else 0.0
-        self.stored = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.empty((N, 4))
+        self.record[DROP] = VANISHING if crossing else DEPENDENT if redundant == "minimum_norm" else 0.0
+        self.stored = np.empty((N, n)), np.empty((N, n)), np.empty((N, m)), np.full((N, 4), np.nan)
         self.room = np.zeros((2, n)), np.zeros((4, max(n, m)))
         self.size = float(np.linalg.norm(system.constraint_scale(q))) or 1.0
         self.reduced = ReducedForm(system) if form == "reduced" else None
@@ -207,6 +219,7 @@ class _Run:
         as_python = self.torque is not None or self.reduced is not None
         self.kernel, self.step = (plain(march), plain(step)) if as_python else (march, step)
         self.sound, self.singular, self.failed, self.tolerances = 1, None, None, (rtol, atol)
+        self.crossing, self.passages = crossing, []
         self._refuse_hopeless()
 
     def advance(self):
@@ -218,8 +231,7 @@ class _Run:
             if self.record[REASON] == FINISHED:
                 continue
             near = self.record[REASON] == NEAR_SINGULAR
-            self.singular = self._singular(self.sound - (3 if near else 2))
-            if self.singular is not None:
+            if self._ends_here(self.sound - (3 if near else 2)):
                 return self._end_before(self.singular[0])
             if not near:
                 return None
@@ -228,11 +240,15 @@ class _Run:
         """Advance from one index of the times to another."""
         change, work = self.room
         limits = ROUNDING * self.size, DIVERGED * self.size, DIVERGED_RATE * self.size
-        with np.errstate(all="ignore"):
-            self.sound = self.kernel(
-                self.step, self.accelerate, self.torque, self.system.code.correct, first, self.times[: last + 1],
-                self.state, self.system.p, *self.numbers, *limits, change, self.record, *self.stored, work,
-            )  # fmt: skip
+        try:
+            with np.errstate(all="ignore"):
+                self.sound = self.kernel(
+                    self.step, self.accelerate, self.torque, self.system.code.correct, first, self.times[: last + 1],
+                    self.state, self.system.p, *self.numbers, *limits, change, self.record, *self.stored, work,
+                )  # fmt: skip
+        except np.linalg.LinAlgError:  # an implicit step met a singular matrix
+            self.record[REASON], self.record[LEFT] = IN_STEP, 0.0
+            self.sound = int(np.isfinite(self.stored[3][:, 0]).sum())
         if self.failure:
             raise self.failure[0]
 
@@ -244,6 +260,8 @@ class _Run:
         )  # fmt: skip
         if self.failure:
             raise self.failure[0]
+        if self.reduced:  # independent coordinates that fit the samples, not the solver's last stage
+            self.reduced = self.accelerate = ReducedForm(self.system)
         n, regularity = self.system.n, self.stored[3][:, 3]
         for k, y in enumerate(states):
             self.state[Q], self.state[V], self.record[WORK] = y[:n], y[n : 2 * n], y[-1]
@@ -251,10 +269,20 @@ class _Run:
             if self.record[REASON] != FINISHED:
                 return
             if k >= 2 and 3 * regularity[k - 1] <= regularity[k - 2] + regularity[k]:
-                self.singular = self._singular(k - 2)
-                if self.singular is not None:
+                if self._ends_here(k - 2):
                     self.sound = int(np.searchsorted(self.times[: k + 1], self.singular[0]))
                     return
+
+    def _ends_here(self, first):
+        """Whether a singular configuration within two steps of a stored state ends the run; if not, it is listed."""
+        found = self._singular(first)
+        if found is None:
+            return False
+        if not self.crossing:
+            self.singular = found
+            return True
+        self.passages.append(found)
+        return False
 
     def _singular(self, first):
         """A singular configuration within two steps of a stored state: its time and q; or None."""
@@ -267,7 +295,7 @@ class _Run:
             return q + s * v[0] + s**2 * (v[1] - v[0]) / (2 * step)
 
         found = singular_on_the_way(self.system, path, 2 * step, start, self.rank)
-        return None if found is None else (start + found[0], found[1])
+        return None if found is None else (float(start) + found[0], found[1])
 
     def _end_before(self, singular):
         """Keep what comes before a singular time, and add a state shortly before it."""
@@ -295,11 +323,13 @@ class _Run:
         when = f"Stopped at t = {self.times[self.sound - 1]:.4g} s of {self.times[-1]:g} s: "
         next_time = f"t = {self.times[self.sound]:.4g} s"
         if self.failed is not None:
-            return f"{when}{self.failed}."
-        if self.record[REASON] == IN_STEP and self.record[LEFT] > 0:
+            return f"{when}{self.failed.rstrip('.')}."
+        far = not np.abs(self.state[Q]).max() < FAR * (1 + np.abs(self.stored[0][self.sound - 1]).max())
+        if self.method in STAY and self.record[REASON] == IN_STEP and (far or self.record[LEFT] > 0):
+            moves = "runs away" if far else f"still moves by {self.record[LEFT]:.2g}"
             return (
-                f"{when}the iteration of {self.method} does not arrive at {next_time}; it still moves by "
-                f"{self.record[LEFT]:.2g}. Try a smaller step than {self.dt:g} s."
+                f"{when}the iteration of {self.method} does not arrive at {next_time}; it {moves}. "
+                f"Try a smaller step than {self.dt:g} s."
             )
         if self.record[REASON] == GROWN:
             return (
@@ -324,11 +354,13 @@ class _Run:
             f"{symbol} = {f'{np.rad2deg(x).round(1) + 0:.1f}°' if symbol in mechanism.angles else f'{x:.4g}'}"
             for symbol, x in zip(mechanism.q, q)
         ]
+        place = ", ".join([*words[:TOLD], *(["…"] if len(words) > TOLD else [])]).replace("-", "−")
         return (
-            f"Stopped at t = {time:.4f} s: the run reaches a singular configuration, {', '.join(words).replace('-', '−')}, where the "
+            f"Stopped at t = {time:.4f} s: the run reaches a singular configuration, {place}, where the "
             f"constraint Jacobian has rank {np.linalg.matrix_rank(J, 1e-6 * np.abs(J).max())} of {self.system.m}. More "
             "than one motion goes on from there, and the equations do not say which. End the run before it, start "
-            "from another state, or change the geometry so that it has no such configuration."
+            "from another state, or change the geometry so that it has no such configuration; on_singular='cross' "
+            "with a stabilization goes on along the smooth path."
         )
 
     def _refuse_hopeless(self):
@@ -343,7 +375,7 @@ class _Run:
                 f"The start is too far off to be run: ‖φ‖ = {phi:.2g}, ‖J v + φ_t‖ = {rate:.2g}, energy {energy:.2g} J. "
                 "Start from a state that is closer to the constraints and slower."
             )
-        if not solved:
+        if not solved or (self.crossing and self.rank < system.m):
             accelerations(system, state[Q], state[V], state[TAU], redundant=self.redundant)  # raises, with the rank
             raise SingularConfiguration(
                 f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {state[Q]}, and a "
@@ -395,7 +427,7 @@ def _refuse_inconsistent(system, q, v):
 def _options(method, rho_inf, rtol, atol):
     """The four numbers of a method of the generalized-α family; zeros for the others."""
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (np.isscalar(value) and np.isfinite(value) and 0 < value < 1):
+        if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and 0 < value < 1):
             raise ValueError(f"{name} = {value!r} is not possible; it is a tolerance between 0 and 1, such as 1e-9.")
     if METHODS.get(method) != "generalized_alpha":
         if rho_inf is not None:
@@ -403,17 +435,36 @@ def _options(method, rho_inf, rtol, atol):
         return np.zeros(4)
     lowest, highest, usual = {"newmark": (1.0, 1.0, 1.0), "hht": (0.5, 1.0, 0.8)}.get(method, (0.0, 1.0, 0.8))
     rho_inf = usual if rho_inf is None else rho_inf
-    if not (np.isscalar(rho_inf) and np.isfinite(rho_inf) and lowest <= rho_inf <= highest):
+    if not (np.isscalar(rho_inf) and np.isreal(rho_inf) and np.isfinite(rho_inf) and lowest <= rho_inf <= highest):
         possible = "1" if lowest == highest else f"between {lowest:g} and {highest:g}"
         raise ValueError(f"rho_inf = {rho_inf!r} is not possible; for {method} it is {possible}.")
+    from chain_lib.integrators.generalized_alpha import coefficients  # compiles its kernels, so only here
+
     return np.array(coefficients(method, rho_inf))
 
 
-def _refuse_unknown(method, form, redundant, stabilize):
+def _refuse_unknown(method, form, redundant, stabilize, on_singular):
     if form not in FORMS:
         raise ValueError(f"form = {form!r} is unknown; choose one of {', '.join(map(repr, FORMS))}.")
     if redundant not in CHOICES:
         raise ValueError(f"redundant = {redundant!r} is unknown; choose one of {', '.join(map(repr, CHOICES))}.")
+    if on_singular not in AT_SINGULAR:
+        raise ValueError(
+            f"on_singular = {on_singular!r} is unknown; choose one of {', '.join(map(repr, AT_SINGULAR))}."
+        )
+    if on_singular == "cross":
+        if form == "reduced" or redundant != "raise":
+            raise ValueError("on_singular = 'cross' needs form='kkt' and independent constraints.")
+        if method in ADAPTIVE:
+            raise ValueError(
+                f"method {method!r} chooses its own steps and makes them ever smaller before a singular configuration; "
+                "cross it with a step of one length, such as method='rk4'."
+            )
+        if method not in STAY and (stabilize is None or stabilize == Baumgarte(0, 0)):
+            raise ValueError(
+                "on_singular = 'cross' needs a stabilization, since a singular configuration multiplies what is left of "
+                "φ and J v + φ_t: pass stabilize=cl.Baumgarte(20, 20) or cl.Projection()."
+            )
     if method in STAY and stabilize is not None:
         raise ValueError(f"method {method!r} fulfils the constraints by itself; leave stabilize out.")
     if method in STAY and (form == "reduced" or redundant != "raise"):

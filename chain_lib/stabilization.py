@@ -132,33 +132,39 @@ def growth_per_step(method, alpha, beta, dt):
     Parameters
     ----------
     method : str
-    alpha, beta : float
+    alpha, beta : float or array
         Gains (1/s).
-    dt : float
+    dt : float or array
         Step (s).
 
     Returns
     -------
-    float
+    float or array
+        An array where one of the three is one; they are broadcast against each other.
 
     Examples
     --------
     >>> round(growth_per_step("rk4", 20.0, 20.0, 1e-3), 6)
     0.980199
     """
-    a, b = alpha * dt, beta * dt
+    a, b = np.broadcast_arrays(np.multiply(alpha, dt), np.multiply(beta, dt))
+    one, zero, unit = np.ones_like(a), np.zeros_like(a), np.eye(2)
     if method == "explicit_euler":
-        error_map = np.array([[1.0, 1.0], [-(b**2), 1 - 2 * a]])
+        rows = [[one, one], [-(b**2), 1 - 2 * a]]
     elif method == "semi_implicit_euler":
-        error_map = np.array([[1 - b**2, 1 - 2 * a], [-(b**2), 1 - 2 * a]])
+        rows = [[1 - b**2, 1 - 2 * a], [-(b**2), 1 - 2 * a]]
     elif method == "rk4":
-        A = np.array([[0.0, 1.0], [-(b**2), -2 * a]])
-        error_map = np.eye(2) + A @ (np.eye(2) + A @ (np.eye(2) + A @ (np.eye(2) + A / 4) / 3) / 2)
+        rows = [[zero, one], [-(b**2), -2 * a]]
     else:
         raise ValueError(
             f"the stability region of {method!r} is not known; it is for explicit_euler, semi_implicit_euler and rk4."
         )
-    return float(np.abs(np.linalg.eigvals(error_map)).max())
+    error_map = np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    if method == "rk4":
+        A = error_map
+        error_map = unit + A @ (unit + A @ (unit + A @ (unit + A / 4) / 3) / 2)
+    growth = np.abs(np.linalg.eigvals(error_map)).max(axis=-1)
+    return growth if growth.ndim else float(growth)
 
 
 def stability_limit(method, alpha, beta):
@@ -186,7 +192,7 @@ def stability_limit(method, alpha, beta):
 
     unit = 1 / np.hypot(alpha, beta)
     grid = np.linspace(0.01, 10.0, 1000) * unit
-    outside = next(i for i, dt in enumerate(grid) if growth_per_step(method, alpha, beta, dt) >= 1)
+    outside = int(np.argmax(growth_per_step(method, alpha, beta, grid) >= 1))
     return float(brentq(lambda dt: growth_per_step(method, alpha, beta, dt) - 1, grid[outside - 1], grid[outside]))
 
 

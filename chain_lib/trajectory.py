@@ -27,6 +27,8 @@ class Trajectory:
         Why the run ended before its time, in words.
     notes : list of str
         What is worth knowing and did not end the run.
+    passages : list of (float, array (n,))
+        Singular configurations that the run crossed: when (s), and where.
     """
 
     system: object
@@ -40,6 +42,7 @@ class Trajectory:
     energy_balance: np.ndarray
     stopped: str | None = None
     notes: list = field(default_factory=list)
+    passages: list = field(default_factory=list)
 
     def __repr__(self):
         text = (

@@ -10,24 +10,91 @@ import chain_lib as cl
 from chain_lib.stabilization import stability_limit
 
 
-def test_001_3_region_of_semi_implicit_euler_is_jurys():
-    """Errata 001-3: stable exactly where 0 < αΔt < 1 and (βΔt)² < 4(1 − αΔt)."""
-    grid = np.linspace(-0.1, 2.1, 89)
-    for a in grid:
-        for b in grid:
-            if abs(a) > 1e-9 and abs(a - 1) > 1e-9 and abs(b * b - 4 * (1 - a)) > 1e-9 and abs(b) > 1e-9:
-                inside = 0 < a < 1 and b * b < 4 * (1 - a)
-                assert (cl.growth_per_step("semi_implicit_euler", a, b, 1.0) < 1) == inside, (a, b)
+def jury(method, a, b):
+    """Where a constraint error dies out, with a = αΔt and b = βΔt, by a criterion of its own."""
+    if method == "explicit_euler":
+        return (b**2 < 2 * a) & (4 * a < 4 + b**2)
+    if method == "semi_implicit_euler":
+        return (0 < a) & (a < 1) & (b**2 < 4 * (1 - a))
+    root = np.sqrt((a**2 - b**2).astype(complex))
+    return np.all([abs(1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24) < 1 for z in (-a + root, -a - root)], axis=0)
 
 
-@pytest.mark.parametrize(
-    "method, limit", [("semi_implicit_euler", 2 * (np.sqrt(2) - 1)), ("rk4", 2.785)], ids=["Euler", "RK4"]
-)
-def test_001_3_limits_of_critical_damping(method, limit):
-    assert stability_limit(method, 20.0, 20.0) * 20.0 == pytest.approx(limit, abs=5e-4)
+def dies_out(method, a, b, doublings=17):
+    """Whether the linear recursion of (φ, Δt φ̇) is small after 2¹⁷ steps: from both unit starts, and squared over and over."""
+    one, zero = np.ones(a.shape), np.zeros(a.shape)
+    columns = [one_step(method, *start, a, b) for start in ((one, zero), (zero, one))]
+    power = np.moveaxis(np.array(columns), (1, 0), (-2, -1))
+    with np.errstate(all="ignore"):
+        for _ in range(doublings):
+            power = power @ power
+    return np.abs(power).max(axis=(-2, -1)) < 0.1
 
 
-@given(st.sampled_from(["semi_implicit_euler", "rk4"]), st.floats(0.1, 200), st.floats(0.1, 200))
+def one_step(method, x, y, a, b):
+    def rate(x, y):
+        return y, -2 * a * y - b**2 * x
+
+    if method == "explicit_euler":
+        return x + y, y + rate(x, y)[1]
+    if method == "semi_implicit_euler":
+        y = y + rate(x, y)[1]
+        return x + y, y
+    k1 = rate(x, y)
+    k2 = rate(x + k1[0] / 2, y + k1[1] / 2)
+    k3 = rate(x + k2[0] / 2, y + k2[1] / 2)
+    k4 = rate(x + k3[0], y + k3[1])
+    return tuple(s + (p + 2 * q + 2 * r + w) / 6 for s, p, q, r, w in zip((x, y), k1, k2, k3, k4))
+
+
+@pytest.mark.parametrize("method", ["explicit_euler", "semi_implicit_euler", "rk4"])
+def test_001_3_formula_and_recursion_agree_on_a_map(method):
+    """Errata 001-3: on 200 × 200 gains they differ at most in cells on the edge; so does `growth_per_step`."""
+    a, b = np.meshgrid((np.arange(200) + 0.5) * 3.0 / 200, (np.arange(200) + 0.5) * 3.2 / 200)
+    formula = jury(method, a, b)
+    assert 0.1 < formula.mean() < 0.6
+    edge = np.zeros_like(formula)
+    for axis in (0, 1):
+        for shift in (1, -1):
+            edge |= formula != np.roll(formula, shift, axis)
+    for other in (dies_out(method, a, b), cl.growth_per_step(method, a, b, 1.0) < 1):
+        assert not np.any((formula != other) & ~edge)
+    for i, k in [(3, 5), (20, 40), (60, 30), (90, 120), (150, 80), (199, 199), (40, 180), (10, 120)]:
+        alpha, beta = a[i, k], b[i, k]
+        limit = stability_limit(method, alpha, beta)
+        np.testing.assert_array_equal(
+            jury(method, *np.outer([alpha, beta], limit * np.array([1e-3, 0.5, 0.999, 1.001]))),
+            [True, True, True, False],
+        )
+
+
+def test_001_3_numbers():
+    """Errata 001-3: the limits of single gains."""
+    assert stability_limit("semi_implicit_euler", 10.0, 20.0) == pytest.approx(0.0618, abs=5e-5)
+    assert stability_limit("semi_implicit_euler", 20.0, 20.0) * 20.0 == pytest.approx(2 * (np.sqrt(2) - 1), abs=1e-12)
+    assert stability_limit("semi_implicit_euler", 20.0, 20.0) * 20.0 == pytest.approx(0.828, abs=5e-4)
+    assert stability_limit("rk4", 20.0, 20.0) * 20.0 == pytest.approx(2.785, abs=5e-4)
+    beta = np.geomspace(0.1, 100, 50)
+    assert (cl.growth_per_step("explicit_euler", 0.0, beta, 1e-3) > 1).all(), "explicit Euler needs damping"
+    assert stability_limit("explicit_euler", 0.0, 5.0) == 0.0
+
+
+def test_001_4_ten_and_twenty_are_underdamped():
+    """Errata 001-4: α = 10/s, β = 20/s overshoots by 16.3 %; β = α does not."""
+    dt = 1e-3
+
+    def deepest(alpha, beta):
+        x, y, smallest = 1.0, 0.0, 1.0
+        for _ in range(2000):
+            x, y = one_step("rk4", x, y, alpha * dt, beta * dt)
+            smallest = min(smallest, x)
+        return smallest
+
+    assert deepest(10, 20) == pytest.approx(-0.163, abs=5e-4)
+    assert deepest(20, 20) > 0
+
+
+@given(st.sampled_from(["explicit_euler", "semi_implicit_euler", "rk4"]), st.floats(0.1, 200), st.floats(0.1, 200))
 def test_the_stability_limit_is_where_growth_passes_one(method, alpha, beta):
     limit = stability_limit(method, alpha, beta)
     assert (

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-_LESSONS = {"drift": "drift", "four_bar": "loop_closure", "joint_forces": "constrained_dynamics"}
+_LESSONS = {"drift": "drift", "four_bar": "loop_closure", "joint_forces": "constrained_dynamics", "gains": "stabilization", "projection_metric": "stabilization", "integrators": "integrators"}
 
 __all__ = sorted(_LESSONS)
 

@@ -127,7 +127,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Handle:
-    """A point of the picture that moves a slider, by pointer or by arrow keys.
+    """A point of the picture that moves a slider, or two of them, by pointer or by arrow keys.
 
     Parameters
     ----------
@@ -140,10 +140,13 @@ class Handle:
     place : function (values) -> (x, y)
         Where it stands, in the axes' data units, for the values of all controls.
     value : function (x, y) -> value
-        The slider's value when it is dragged to a place.
+        The slider's value when it is dragged to a place. Where the handle moves two sliders: function
+        (x, y, values) -> pair, with the values of all controls.
     wraps : bool
         Whether the two ends of the slider are neighbours in the picture, as those of an angle are, but not
         the same place. The handle then stops at an end instead of jumping to the other.
+    upward : str, optional
+        A second slider, which the handle moves with the arrow keys up and down.
     """
 
     name: str
@@ -152,3 +155,4 @@ class Handle:
     place: Callable
     value: Callable
     wraps: bool = False
+    upward: str | None = None

@@ -118,25 +118,43 @@ class LiveExplorer(widgets.Box):
         control, value = self._declared(handle.name), self.controls[handle.name].value
         values = {name: slider.value for name, slider in self.controls.items()}
         across, down = self._renderer.to_picture(handle.on, *handle.place(values))
-        limits = dict(low=control.low, high=control.high, value=value, words=f"{value:g} {control.unit}")
+        words = f"{value:g} {control.unit}"
+        if handle.upward:
+            other = self._declared(handle.upward)
+            words = f"{control.label} {words}, {other.label} {values[other.name]:g} {other.unit}"
+        limits = dict(low=control.low, high=control.high, value=value, words=words)
         return dict(name=handle.name, label=handle.label, across=across, down=down, **limits)
 
     def _moved(self, _, message, __):
         """A handle was dragged to a place, or moved by some steps with the keys."""
         handle = next(handle for handle in self.explorer.handles if handle.name == message["name"])
-        control, slider = self._declared(handle.name), self.controls[handle.name]
         if "steps" in message:
-            value = slider.value + message["steps"] * control.step
+            name = handle.upward if handle.upward and message.get("up") else handle.name
+            control = self._declared(name)
+            value = self.controls[name].value + message["steps"] * control.step
             if control.full_turn and not control.admits(value):
                 value = (value - control.low) % 360 + control.low
+            values = {name: control.nearest(value)}
         else:
-            value = handle.value(*self._renderer.from_picture(handle.on, message["across"], message["down"]))
-            if handle.wraps and abs(value - slider.value) > (control.high - control.low) / 2:
-                value = control.low if slider.value < (control.low + control.high) / 2 else control.high
+            values = self._dragged(handle, *self._renderer.from_picture(handle.on, message["across"], message["down"]))
         before = self.picture.serial
-        slider.value = control.nearest(value)
+        if any(self.controls[name].value != value for name, value in values.items()):
+            self.set(values)
         if self.picture.serial == before:
             self.picture.serial += 1  # nothing has moved; the browser waits for an answer all the same
+
+    def _dragged(self, handle, x, y):
+        """The values of a handle's sliders at a point of its axes."""
+        if handle.upward:
+            pair = handle.value(x, y, {name: slider.value for name, slider in self.controls.items()})
+            return {
+                name: self._declared(name).nearest(value) for name, value in zip((handle.name, handle.upward), pair)
+            }
+        value = handle.value(x, y)
+        control, now = self._declared(handle.name), self.controls[handle.name].value
+        if handle.wraps and abs(value - now) > (control.high - control.low) / 2:
+            value = control.low if now < (control.low + control.high) / 2 else control.high
+        return {handle.name: control.nearest(value)}
 
     def _play(self):
         """Buttons that move the explorer's main slider by themselves, to its end and again from its start."""

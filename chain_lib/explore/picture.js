@@ -70,7 +70,7 @@ function render({ model, el }) {
     }
     knob.addEventListener("keydown", (event) => {
       if (event.key in STEPS) {
-        send({ name, steps: STEPS[event.key] });
+        send({ name, steps: STEPS[event.key], up: event.key === "ArrowUp" || event.key === "ArrowDown" });
         event.preventDefault();
       }
     });

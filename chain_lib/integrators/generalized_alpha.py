@@ -3,7 +3,7 @@
 import numpy as np
 
 from chain_lib.codegen import INERTIA, LEFT, MULTIPLIERS, OWN, PENDING, POWER, WORK, A, Q, V, compiled
-from chain_lib.integrators.rattle import ARRIVED, ITERATIONS
+from chain_lib.integrators.rattle import ARRIVED, AT_REST, ITERATIONS
 
 ALGORITHMIC, STEPPED, ACCELERATION, MULTIPLIER = range(4)  # rows of work: what a step hands to the next one
 
@@ -60,7 +60,7 @@ def generalized_alpha_step(accelerate, torque, t, dt, state, p, alpha, beta, rec
     a0, rate0 = work[ALGORITHMIC].copy(), work[ACCELERATION].copy()
     rate1, K = rate0.copy(), np.zeros((n + m, n + m))
     share = (1 - alpha_f) / (1 - alpha_m)
-    for _ in range(ITERATIONS):
+    for count in range(1, ITERATIONS + 1):
         a1 = share * rate1 + (alpha_f * rate0 - alpha_m * a0) / (1 - alpha_m)
         state[Q] = q0 + dt * v0 + dt**2 * ((0.5 - beta) * a0 + beta * a1)
         state[V] = v0 + dt * ((1 - gamma) * a0 + gamma * a1)
@@ -70,13 +70,16 @@ def generalized_alpha_step(accelerate, torque, t, dt, state, p, alpha, beta, rec
             return False
         K[:n, :n], K[:n, n:], K[n:, :n] = M, -J.T, J
         right = np.concatenate((force + J.T @ lam - M @ rate1, -phi / (beta * share * dt**2)))
+        left = np.abs(right).max()
+        if not left < np.inf:
+            break
         change = np.linalg.solve(K, right)
         rate1 += change[:n]
         lam += change[n:]
         left = dt**2 * np.abs(change[:n]).max()
         if not left < np.inf:
             break
-        if left <= ARRIVED * (1.0 + np.abs(state[Q]).max()):
+        if left <= (ARRIVED if count < ITERATIONS else AT_REST) * (1.0 + np.abs(state[Q]).max()):
             work[ALGORITHMIC], work[ACCELERATION], work[STEPPED, 0] = a1, rate1, 1.0
             work[MULTIPLIER, :m] = lam
             record[OWN] = 1.0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from chain_lib.codegen import INERTIA, LEFT, MULTIPLIERS, PENDING, POWER, WORK, Q, V, compiled, inner
-from chain_lib.integrators.rattle import ARRIVED, ITERATIONS
+from chain_lib.integrators.rattle import ARRIVED, AT_REST, ITERATIONS
 
 
 @inner
@@ -18,12 +18,15 @@ def _midpoint(accelerate, torque, t, dt, state, p, together, record, work):
     q0, v0 = state[Q].copy(), state[V].copy()
     lam, mu = record[MULTIPLIERS : MULTIPLIERS + m].copy(), np.zeros(m)
     q1, v1 = q0 + dt * v0, v0.copy()
-    for _ in range(ITERATIONS):
+    for count in range(1, ITERATIONS + 1):
         state[Q], state[V] = (q0 + q1) / 2, (v0 + v1) / 2
         if torque is not None:
             torque(t + dt / 2, state)
         if not accelerate(t + dt / 2, state, p, 0.0, 0.0, record):
             return False
+        left = np.abs(force).max()
+        if not left < np.inf:
+            break
         earlier, free = v1, np.linalg.solve(M, force)
         along = np.linalg.solve(M, J.T.copy())
         v1 = v0 + dt * (free + along @ lam)
@@ -34,6 +37,9 @@ def _midpoint(accelerate, torque, t, dt, state, p, together, record, work):
         if not accelerate(t + dt, state, p, 0.0, 0.0, record):
             return False
         across = J @ along
+        left = np.abs(change).max() + dt * np.abs(v1).max()
+        if not left < np.inf:
+            break
         if together > 0.0:
             kick = np.linalg.solve(across, -(J @ v1 + phi_t))
             v1 = v1 + along @ kick
@@ -51,7 +57,7 @@ def _midpoint(accelerate, torque, t, dt, state, p, together, record, work):
         left = np.abs(change).max() + dt * np.abs(v1 - earlier).max()
         if not left < np.inf:
             break
-        if left <= ARRIVED * (1.0 + np.abs(q1).max()):
+        if left <= (ARRIVED if count < ITERATIONS else AT_REST) * (1.0 + np.abs(q1).max()):
             along = np.linalg.solve(M, J.T.copy())
             state[Q], state[V] = q1, v1 - along @ np.linalg.solve(J @ along, J @ v1 + phi_t)
             return True

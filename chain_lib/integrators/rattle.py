@@ -5,7 +5,8 @@ import numpy as np
 from chain_lib.codegen import INERTIA, LEFT, MULTIPLIERS, PENDING, POWER, WORK, Q, V, compiled, inner
 
 ITERATIONS = 60
-ARRIVED = 2e-15  # an iteration has arrived when it moves the coordinates less than this, relative to their size
+ARRIVED = 2e-15  # an iteration has arrived when it moves the coordinates less than this, relative to their size,
+AT_REST = 2e-12  # or, at its end, less than this: near a singular configuration rounding keeps it moving
 
 
 @inner
@@ -22,7 +23,7 @@ def _shake(accelerate, torque, t, dt, state, p, record):
     lam = record[MULTIPLIERS : MULTIPLIERS + m].copy()
     half = momentum + dt / 2 * (slope + J0T @ lam)
     q1, speed1 = q0 + dt * (inverse0 @ half), inverse0 @ half
-    for _ in range(ITERATIONS):
+    for count in range(1, ITERATIONS + 1):
         state[Q], state[V] = q0, inverse0 @ half
         if torque is not None:
             torque(t, state)
@@ -37,6 +38,9 @@ def _shake(accelerate, torque, t, dt, state, p, record):
         inverse1 = np.linalg.inv(M)
         both = dt / 2 * (inverse0 + inverse1)
         change = q0 + both @ half - q1
+        left = np.abs(change).max()
+        if not left < np.inf:
+            break
         push = np.linalg.solve(J @ (both @ J0T), -phi - J @ change)
         lam += 2 / dt * push
         half += J0T @ push
@@ -45,7 +49,7 @@ def _shake(accelerate, torque, t, dt, state, p, record):
         left = np.abs(change).max() + dt * np.abs(inverse0 @ (half - earlier)).max()
         if not left < np.inf:
             break
-        if left <= ARRIVED * (1.0 + np.abs(q1).max()):
+        if left <= (ARRIVED if count < ITERATIONS else AT_REST) * (1.0 + np.abs(q1).max()):
             state[Q], state[V] = q1, speed1
             if torque is not None:
                 torque(t + dt, state)

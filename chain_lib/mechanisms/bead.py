@@ -7,6 +7,7 @@ from chain_lib.mechanism import Mechanism, coordinates, t
 m, R = sp.symbols("m R", positive=True)
 g, r = sp.symbols("g r", nonnegative=True)
 omega = sp.Symbol("omega", real=True)
+mu = sp.Symbol("mu", positive=True)
 
 
 class BeadOnCircle(Mechanism):
@@ -32,6 +33,31 @@ class BeadOnMovingCircle(Mechanism):
             "bead on a moving circle",
             **_bead(x, y, v, centre),
             constraints={"on the circle": ((x - centre[0]) ** 2 + y**2 - R**2, "m^2")},
+        )
+
+
+class BeadWithFlywheel(Mechanism):
+    """A bead on a circular wire whose motion along y also turns a flywheel: M = diag(m, μ).
+
+    The flywheel adds inertia along y and no weight; the weight is m g.
+    """
+
+    def __init__(self):
+        (x, y), v = coordinates("x y")
+        super().__init__(
+            "bead with a flywheel",
+            coordinates=(x, y),
+            velocities=v,
+            parameters={
+                m: (1.0, "kg", "mass of the bead"),
+                mu: (5.0, "kg", "inertia along y, of bead and flywheel"),
+                R: (1.0, "m", "radius"),
+                g: (9.81, "m/s^2", "gravity"),
+            },
+            kinetic_energy=(m * v[0] ** 2 + mu * v[1] ** 2) / 2,
+            potential_energy=m * g * y,
+            constraints={"on the circle": (x**2 + y**2 - R**2, "m^2")},
+            points={"bead": (x, y)},
         )
 
 

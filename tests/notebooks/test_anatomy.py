@@ -182,7 +182,7 @@ TAKEN_OUT = {
     "checks": (lambda n: [c.metadata.pop("tags", None) for c in n.cells], "checks a result"),
     "what goes wrong": (without("What goes wrong"), "goes wrong"),
     "by hand": (lambda n: [c.update(source=c.source.replace("**By hand.**", "")) for c in n.cells], "by hand"),
-    "the widget": (drop(".widget()"), "no explorer"),
+    "the widgets": (lambda n: [n.cells.remove(c) for c in [*n.cells] if ".widget()" in c.source], "no explorer"),
     "one call": (lambda n: cell_with(n, ".widget()").update(source="a = 1\ncl.explore.x().widget()"), "not one call"),
     "the question": (before_widget(lambda cell: cell.update(source=cell.source.replace("?", "."))), "no question"),
     "the static figure": (strip_outputs("image/png"), "no static figure"),
