@@ -13,7 +13,6 @@ from PIL import Image
 from chain_lib.draw.figure import Figure
 from chain_lib.explore.controls import Choice, Stops
 
-
 PLAY_STEPS, PLAY_INTERVAL = 3, 80  # steps of a slider from picture to picture, and the time between two (ms)
 
 
