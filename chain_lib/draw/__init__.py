@@ -7,7 +7,7 @@ import matplotlib.style
 
 matplotlib.style.use(Path(__file__).with_name("chain_lib.mplstyle"))
 
-_LESSONS = ("drift", "loop_closure", "start")
+_LESSONS = ("constrained_dynamics", "drift", "loop_closure", "reduced_coordinates", "start")
 
 
 def __getattr__(name):

@@ -2,7 +2,12 @@
 
 from importlib import import_module
 
-_LESSONS = {"drift": "drift", "four_bar": "loop_closure", "joint_forces": "constrained_dynamics"}
+_LESSONS = {
+    "dead_centres": "reduced_coordinates",
+    "drift": "drift",
+    "four_bar": "loop_closure",
+    "joint_forces": "constrained_dynamics",
+}
 
 __all__ = sorted(_LESSONS)
 
