@@ -5,6 +5,7 @@ import numpy as np
 from chain_lib.linear import SingularConfiguration, constraint_rank, solve_kkt
 
 CHOICES = ("raise", "minimum_norm")
+OPEN = 1e-6  # a loop may be open by this part of its size: the arms of a joint's force then differ by the gap
 
 
 class Accelerations(tuple):
@@ -79,7 +80,7 @@ def accelerations(system, q, v, tau=None, t=0.0, redundant="raise"):
     try:
         a, lam = solve_kkt(M, J, r, -system.gamma(q, v, t), system.units, redundant)
     except SingularConfiguration as reason:
-        where = f"At q = {q}, t = {t:g} s of {system.mechanism.name}: "
+        where = f"At q = {q.round(4)}, t = {t:g} s of {system.mechanism.name}: "
         raise SingularConfiguration(where + str(reason), reason.rank, reason.rows) from None
     return Accelerations(a, lam, constraint_rank(M, J, system.units))
 
@@ -109,7 +110,8 @@ def joint_forces(system, q, v, tau=None, t=0.0, redundant="raise"):
     SingularConfiguration
         Where the joint forces are not unique and ``redundant`` is "raise".
     ValueError
-        Where the mechanism has no bodies, or these do not belong to its energies and constraints.
+        Where the mechanism has no bodies, or these do not belong to its energies and constraints; where the
+        loop is open at this state.
 
     Examples
     --------
@@ -146,10 +148,14 @@ def joint_forces(system, q, v, tau=None, t=0.0, redundant="raise"):
             columns.shape[1],
         )
     unknowns = np.linalg.lstsq(columns, wrench, rcond=1e-9)[0]
-    if (off := np.abs(columns @ unknowns - wrench).max()) > 1e-8 * max(np.abs(wrench).max(), 1e-300):
+    gap, largest = np.linalg.norm(system.phi(q, t)), OPEN * np.linalg.norm(system.constraint_scale(q, t))
+    allowed = 1e-8 * max(np.abs(wrench).max(), 1e-300) + 2 * min(gap, largest) * np.abs(unknowns).max()
+    if (off := np.abs(columns @ unknowns - wrench).max()) > allowed:
+        reason = "its bodies and joints do not belong to its energies and constraints."
+        if gap > largest:
+            reason = f"the loop is open, ‖φ‖ = {gap:.3g}. Take a state from cl.project(system, q, v)."
         raise ValueError(
-            f"The balances of the bodies of {mechanism.name} do not close, they miss by {off:.3g}: its bodies and "
-            "joints do not belong to its energies and constraints."
+            f"The balances of the bodies of {mechanism.name} do not close, they miss by {off:.3g}: {reason}"
         )
     forces = {}
     for joint, entry in zip(mechanism.joints, entries):

@@ -98,14 +98,14 @@ def solve_kkt(M, J, r, s, units=None, redundant="raise"):
     U, sigma, Vt = np.linalg.svd(J)
     J_inverse = Vt[:rank].T / sigma[:rank] @ U[:, :rank].T
     a = J_inverse @ s
-    if (off := np.abs(J @ a - s).max()) > CONTRADICTION * max(np.abs(s).max(), 1e-300):
+    a = a + Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ (r - M @ a))
+    if (off := np.abs(J @ a - s).max()) > CONTRADICTION * (np.abs(J) @ np.abs(a) + np.abs(s)).max():
         raise SingularConfiguration(
             f"The constraints contradict each other: the Jacobian has rank {rank} of {m}, and no acceleration "
             f"fulfils all rows of J q̈ = s; the best one misses by {off:.3g}.",
             rank,
             m,
         )
-    a = a + Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ (r - M @ a))
     return a, J_inverse.T @ (M @ a - r)
 
 

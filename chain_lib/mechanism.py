@@ -134,6 +134,8 @@ class Mechanism:
         self.v = sp.ImmutableMatrix(list(velocities))
         self.parameters = {symbol: _parameter(symbol, entry) for symbol, entry in parameters.items()}
         self.bodies = {body[0]: _body(body) for body in bodies}
+        if twice := _twice([body[0] for body in bodies]):
+            raise ValueError(f"{name}: two bodies are named '{twice[0]}'; every body needs its own name.")
         self.joints = tuple(_joint(joint) for joint in joints)
         if kinetic_energy is None and not self.bodies:
             raise ValueError(f"{name} has neither a kinetic energy nor bodies; give one of them.")
@@ -250,7 +252,7 @@ class Mechanism:
         if len(self.v) != self.n:
             raise ValueError(f"{self.name}: {self.n} coordinates need {self.n} velocities, not {len(self.v)}.")
         names = [str(symbol) for symbol in (*self.q, *self.v, *self.parameters)]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        if twice := _twice(names):
             raise ValueError(f"{self.name}: {', '.join(twice)} is declared twice; every symbol needs its own name.")
         q, v, p = set(self.q), set(self.v), set(self.parameters)
         self._allow("kinetic_energy", self.kinetic_energy, q | v | p)
@@ -274,6 +276,11 @@ class Mechanism:
             if joint.point not in self.points:
                 known = ", ".join(self.points) or "none"
                 raise ValueError(f"{self.name}: joint '{joint.point}' is at no known point; the points are {known}.")
+        if twice := _twice([joint.point for joint in self.joints]):
+            raise ValueError(
+                f"{self.name}: two joints are at the point '{twice[0]}'; forces are told by its name, so give the second "
+                "joint a point of its own at the same place."
+            )
         declared = set()
         for symbol, (default, *_) in self.parameters.items():
             self._allow(f"the default of {symbol}", sp.sympify(default), declared)
@@ -286,6 +293,10 @@ class Mechanism:
                 f"{self.name}: {what} contains {', '.join(unknown)}; it may contain only {names}. "
                 "A constant belongs into parameters={symbol: (default, unit, meaning)}."
             )
+
+
+def _twice(names):
+    return sorted({name for name in names if names.count(name) > 1})
 
 
 def _parameter(symbol, entry):

@@ -317,7 +317,7 @@ class _Run:
         """Why the run ended before its time, or None."""
         if self.singular is not None:
             return self._singular_reason(*self.singular)
-        if self.record[REASON] == FINISHED and self.failed is None:
+        if self.sound == len(self.times):
             return None
         phi, rate = np.sqrt(self.record[[PHI_SQUARED, RATE_SQUARED]])
         when = f"Stopped at t = {self.times[self.sound - 1]:.4g} s of {self.times[-1]:g} s: "
@@ -377,8 +377,15 @@ class _Run:
             )
         if not solved or (self.crossing and self.rank < system.m):
             accelerations(system, state[Q], state[V], state[TAU], redundant=self.redundant)  # raises, with the rank
+            if self.rank < system.m:
+                raise SingularConfiguration(
+                    f"The start, q = {state[Q]}, is a singular configuration of {system.mechanism.name}: the constraint "
+                    f"Jacobian has rank {self.rank} of {system.m}. Start from another one.",
+                    self.rank,
+                    system.m,
+                )
             raise SingularConfiguration(
-                f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {state[Q]}, and a "
+                f"The inertia matrix of {system.mechanism.name} is not positive definite at q = {state[Q].round(4)}, and a "
                 "simulation needs that; give every coordinate some mass.",
                 system.m,
                 system.m,

@@ -22,7 +22,7 @@ class Mobility:
     rank : int
         Rank of the constraint Jacobian here.
     rank_nearby : int
-        Its largest rank at neighbouring configurations.
+        Its largest rank at neighbouring configurations; n where there are none.
     """
 
     n: int
@@ -50,6 +50,8 @@ class Mobility:
             f"{self.n} coordinates, {self.m} constraints of rank {self.rank}. Degrees of freedom by counting: "
             f"{self.counted}; by rank: {self.instantaneous}."
         )
+        if self.degrees_of_freedom == 0:
+            return text + " It cannot move: no configuration nearby fulfils the constraints."
         redundant = self.m - self.rank_nearby
         if self.rank < self.rank_nearby:
             text += f" This is a singular configuration: nearby the rank is {self.rank_nearby}."
@@ -90,14 +92,26 @@ def mobility(system, q, t=0.0):
     """
     q = system.vector(q)
     rank = _rank(system, q, t)
-    nearby = [rank]
+    if rank == system.m:
+        return Mobility(system.n, system.m, rank, rank)
+    nearby = [_rank(system, other, t) for other in _neighbours(system, q, rank, t)]
+    return Mobility(system.n, system.m, rank, max(nearby, default=system.n))
+
+
+def _neighbours(system, q, rank, t):
+    """Configurations at the distance NEIGHBOUR that fulfil the constraints, looked for along the null space of J."""
+    from scipy.optimize import least_squares
+
+    scale = NEIGHBOUR**2 * system.constraint_scale(q, t)
+
+    def equations(x):
+        return [*(system.phi(q + NEIGHBOUR * x, t) / scale), x @ x - 1.0]
+
     for direction in null_space(system.J(q, t), rank).T:
-        for side in (NEIGHBOUR, -NEIGHBOUR):
-            try:
-                nearby.append(_rank(system, system.assemble(start=q + side * direction, t=t), t))
-            except ArithmeticError:
-                continue  # the constraints do not let it move that way
-    return Mobility(system.n, system.m, rank, max(nearby))
+        for start in (direction, -direction):
+            found = least_squares(equations, start, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+            if np.abs(found.fun).max() <= 1e-6:
+                yield q + NEIGHBOUR * found.x
 
 
 def _rank(system, q, t):

@@ -72,7 +72,10 @@ def settle(correct, t, state, p, mass, position, velocity, tolerance, change, re
 
 
 def project(system, q, v, t=0.0, metric="mass"):
-    """The nearest state that fulfils φ = 0 and J v + φ_t = 0.
+    """A state near the given one that fulfils φ = 0 and J v + φ_t = 0.
+
+    Newton's steps, each the smallest in the metric for the constraint as it is linear there. Their sum is
+    close to the shortest way, and not the shortest way itself.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ def project(system, q, v, t=0.0, metric="mass"):
     t : float
         Time (s).
     metric : "mass" or "euclidean"
-        "Nearest" is measured by M, or by the plain sum of squares.
+        "Smallest" is measured by M, or by the plain sum of squares.
 
     Returns
     -------

@@ -179,3 +179,25 @@ def test_a_handle_of_an_angle_stops_at_its_end_instead_of_jumping_to_the_other()
     across, down = live._renderer.to_picture(handle.on, *handle.place({"start": -175.0}))
     live._moved(None, dict(name="start", across=across, down=down), None)
     assert live.controls["start"].value == 170.0
+
+
+def test_play_and_its_slider_stand_at_the_same_place(explorer):
+    live = LiveExplorer(explorer)
+    plays = [
+        child
+        for box in live.children[0].children
+        for child in getattr(box, "children", ())
+        if hasattr(child, "interval")
+    ]
+    assert len(plays) == (explorer.play is not None)
+    for play in plays:
+        control, slider = live._declared(explorer.play), live.controls[explorer.play]
+        assert slider.value == control.start and play.value == round((control.start - control.low) / control.step)
+        serial = live.picture.serial
+        play.value += play.step
+        assert slider.value == pytest.approx(control.start + play.step * control.step)
+        assert live.picture.serial == serial + 1 and play.step * control.step > 0
+        slider.value = control.high
+        assert play.value == play.max
+        play.value = play.min
+        assert slider.value == control.low

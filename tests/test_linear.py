@@ -23,8 +23,13 @@ def problems(draw):
     return root @ root.T + np.eye(n), J, r, s
 
 
-def unrolled(M, J, sides, units=None):
+def unrolled(M, J, sides, units=None, drop=0.0):
     """Run the lines of `ldlt_lines` for given numbers; None where they report a singular system."""
+    return run_lines(M, J, sides, units, drop)[0]
+
+
+def run_lines(M, J, sides, units=None, drop=0.0):
+    """The solutions, or None, and the regularity."""
     numbers = {}
 
     def names(label, matrix):
@@ -42,12 +47,15 @@ def unrolled(M, J, sides, units=None):
         numbers |= {f"r{c}_{i}": value for i, value in enumerate(r)} | {f"s{c}_{k}": value for k, value in enumerate(s)}
     N = len(M) + len(J)
     result = "[" + ", ".join("[" + ", ".join(f"x{c}_{i}" for i in range(N)) + "]" for c in range(len(sides))) + "]"
-    lines = [*ldlt_lines(names("M", M), names("J", J), rows, units or ["m"] * len(J), "0.0"), f"return {result}"]
+    lines = [
+        *ldlt_lines(names("M", M), names("J", J), rows, units or ["m"] * len(J), repr(drop)),
+        f"return {result}, regularity",
+    ]
     source = f"def solve({', '.join(numbers)}):\n" + "\n".join(f"    {line}" for line in lines)
     scope = {}
     exec(source, scope)
     solution = scope["solve"](**numbers)
-    return None if solution is False else np.array(solution)
+    return (None, None) if solution is False else (np.array(solution[0]), solution[1])
 
 
 @given(problems())
@@ -113,3 +121,70 @@ def test_null_space_is_orthonormal_and_annihilated(problem):
     assert Z.shape == (J.shape[1], J.shape[1] - len(J))
     np.testing.assert_allclose(J @ Z, np.zeros((len(J), Z.shape[1])), atol=1e-12 * (1 + np.abs(J).sum()))
     np.testing.assert_allclose(Z.T @ Z, np.eye(Z.shape[1]), atol=1e-13)
+
+
+@given(problems(), st.integers(0, 5), st.floats(-2, 2))
+def test_a_constraint_that_depends_on_others_is_left_out_when_that_is_allowed(problem, which, factor):
+    """Accelerations and Jᵀλ are those of the shortest λ; the constraint left out has λ = 0."""
+    M, J, r, s = problem
+    if not len(J):
+        return
+    n, m = len(M), len(J)
+    which %= m
+    J, s = np.vstack([J, J[which] + factor * J[0]]), np.append(s, s[which] + factor * s[0])
+    assert unrolled(M, J, [(r, s)]) is None
+    left = unrolled(M, J, [(r, s)], drop=1e-8)[0]
+    a, lam = solve_kkt(M, J, r, s, redundant="minimum_norm")
+    tolerance = 1e-8 * (1 + np.abs(a).max() + np.abs(lam).sum())
+    np.testing.assert_allclose(left[:n], a, atol=tolerance)
+    np.testing.assert_allclose(J.T @ left[n:], J.T @ lam, atol=tolerance * np.abs(J).sum())
+    assert left[-1] == 0.0 or np.abs(J[-1]).max() > np.abs(J[:-1]).max()
+    assert np.linalg.norm(lam) <= np.linalg.norm(left[n:]) + tolerance
+    np.testing.assert_allclose(M @ a - J.T @ lam, r, atol=tolerance)
+
+
+@pytest.mark.parametrize("angle", [1e-1, 1e-3, 1e-5])
+def test_regularity_is_the_squared_distance_of_a_gradient_from_the_others(angle):
+    M, J = np.eye(3), np.array([[1.0, 0, 0], [np.cos(angle), np.sin(angle), 0]])
+    side = [(np.ones(3), np.ones(2))]
+    assert run_lines(M, J, side)[1] == pytest.approx(np.sin(angle) ** 2, rel=1e-5)
+    dropped, regularity = run_lines(M, J, side, drop=1e-8)
+    if angle > 1e-4:
+        assert regularity == pytest.approx(np.sin(angle) ** 2, rel=1e-5) and dropped[0, 4] != 0
+    else:
+        assert regularity == pytest.approx(1.0) and dropped[0, 4] == 0.0
+
+
+def test_regularity_does_not_depend_on_masses_or_units_and_is_one_without_constraints():
+    J = np.array([[1.0, 0, 0], [1.0, 0.1, 0]])
+    side = [(np.ones(3), np.ones(2))]
+    expected = run_lines(np.eye(3), J, side)[1]
+    assert run_lines(1e3 * np.eye(3), 1e-4 * J, side)[1] == pytest.approx(expected)
+    assert run_lines(np.eye(3), J * [[1.0], [1e5]], side, ["m", "rad"])[1] < 1
+    assert run_lines(np.eye(2), np.zeros((0, 2)), [(np.ones(2), [])])[1] == 1.0
+
+
+def test_constraints_that_contradict_each_other_are_refused_and_rounding_is_not():
+    M, J = np.eye(3), np.array([[1.0, 0, 0], [2.0, 0, 0]])
+    for s, sound in (([1.0, 2.0], True), ([1.0, 2.0 + 1e-9], True), ([1.0, 2.001], False), ([0.0, 1e-3], False)):
+        if sound:
+            a, _ = solve_kkt(M, J, np.zeros(3), s, redundant="minimum_norm")
+            np.testing.assert_allclose(a, [1.0, 0, 0], atol=1e-8)
+        else:
+            with pytest.raises(SingularConfiguration, match="contradict each other: the Jacobian has rank 1 of 2"):
+                solve_kkt(M, J, np.zeros(3), s, redundant="minimum_norm")
+    coupled = np.array([[1.0, 1.0, 0], [1.0, 1.0, 0]])
+    a, _ = solve_kkt(M, coupled, [3.0, -3.0, 0], [0.0, 1e-17], redundant="minimum_norm")
+    np.testing.assert_allclose(a, [3.0, -3.0, 0], atol=1e-14)
+
+
+def test_minimum_norm_needs_inertia_along_free_directions_too():
+    with pytest.raises(SingularConfiguration, match="inertia is 0"):
+        solve_kkt(np.diag([1.0, 0.0]), [[1.0, 0.0], [2.0, 0.0]], [0, 0], [0, 0], redundant="minimum_norm")
+
+
+def test_null_space_of_a_given_rank():
+    J = np.array([[1.0, 0, 0], [2.0, 0, 0]])
+    Z = null_space(J, 1)
+    assert Z.shape == (3, 2)
+    np.testing.assert_allclose(J @ Z, np.zeros((2, 2)), atol=1e-15)

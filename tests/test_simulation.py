@@ -321,3 +321,11 @@ def test_a_trajectory_sums_itself_up(bead):
     )
     assert text.startswith("bead on a circle, 1 s in 50 steps of semi_implicit_euler: position residual ")
     assert "outside the stability region" in text
+
+
+def test_a_run_may_end_where_a_singular_configuration_seems_near():
+    """The last state of this run is a least distance from the singular configurations, and none is there."""
+    light = cl.mechanisms.FourBar().system(m2=0.1, m3=0.1, m4=0.1, g=20.0)
+    start = light.assemble("open", theta2=np.pi / 3)
+    tr = cl.simulate(light, start, np.zeros(3), t_end=0.4, dt=1e-3, stabilize=cl.Baumgarte(20, 20), torque=[-5.0, 0, 0])
+    assert tr.stopped is None and tr.t[-1] == 0.4

@@ -7,7 +7,15 @@ import matplotlib.style
 
 matplotlib.style.use(Path(__file__).with_name("chain_lib.mplstyle"))
 
-_LESSONS = ("drift", "integrators", "loop_closure", "stabilization", "start")
+_LESSONS = (
+    "constrained_dynamics",
+    "drift",
+    "integrators",
+    "loop_closure",
+    "reduced_coordinates",
+    "stabilization",
+    "start",
+)
 
 
 def __getattr__(name):

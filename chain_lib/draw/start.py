@@ -139,7 +139,8 @@ def four_bar_sketch():
         label(axes, (start + end) / 2 + shift, name, color=colour)
     for start, end, colour, name in ((A, B, CRANK, "θ₂"), (B, C, COUPLER, "θ₃"), (D, C, ROCKER, "θ₄")):
         _angle(axes, start, end - start, colour, name)
-    label(axes, (d / 2, -0.05), "d")
+    axes.plot([A[0], D[0]], [0, 0], color=GROUND, linewidth=1.0, zorder=0)
+    label(axes, (d / 2, -0.03), "d")
     for point, name, shift in (
         (A, "A", (-0.04, 0.02)),
         (B, "B", (-0.03, 0.03)),

@@ -2,7 +2,15 @@
 
 from importlib import import_module
 
-_LESSONS = {"drift": "drift", "four_bar": "loop_closure", "joint_forces": "constrained_dynamics", "gains": "stabilization", "projection_metric": "stabilization", "integrators": "integrators"}
+_LESSONS = {
+    "dead_centres": "reduced_coordinates",
+    "drift": "drift",
+    "four_bar": "loop_closure",
+    "gains": "stabilization",
+    "integrators": "integrators",
+    "joint_forces": "constrained_dynamics",
+    "projection_metric": "stabilization",
+}
 
 __all__ = sorted(_LESSONS)
 

@@ -1,20 +1,21 @@
 """Explorer of lesson 05: the forces in the joints of a four-bar, over a motion and at one instant."""
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cached_property, lru_cache
 from math import radians
 
 import numpy as np
 
-from chain_lib import codegen, mechanisms
+from chain_lib import codegen
 from chain_lib.draw import constrained_dynamics as picture
 from chain_lib.dynamics import joint_forces as forces_at
 from chain_lib.explore.controls import Slider
 from chain_lib.explore.explorer import Explorer
+from chain_lib.explore.linkage import four_bar
 from chain_lib.simulation import simulate
 from chain_lib.stabilization import Baumgarte, project
 
-DURATION, PIECE = 2.0, 0.1  # of the run, and of the pieces it is computed in (s)
+DURATION, FIRST = 2.0, 0.1  # of the run, and of the first piece it is computed in; each piece doubles it (s)
 STEP, STEP_WITHOUT_NUMBA = 1e-3, 4e-3  # (s)
 FAST = 60.0  # the run ends when the crank turns as fast as this (rad/s): ten turns a second
 START = radians(60)
@@ -32,11 +33,11 @@ class Run:
     over_time: dict
     energy: float
 
-    @property
+    @cached_property
     def scale(self):
-        """Force (N) that 0.1 m of an arrow stands for: a round number, so that usual arrows are about that long."""
+        """Force (N) that 0.1 m of an arrow stands for: a round number, so that usual arrows are about 0.2 m long."""
         largest = np.max([np.hypot(*force.T) for force in self.over_time.values()], axis=0)
-        power = 10.0 ** np.floor(np.log10(wanted := max(np.median(largest), 1e-3)))
+        power = 10.0 ** np.floor(np.log10(wanted := max(np.median(largest) / 2, 1e-3)))
         return float(min((power * step for step in (1, 2, 5, 10)), key=lambda scale: abs(np.log(scale / wanted))))
 
 
@@ -85,21 +86,16 @@ def joint_forces():
     )
 
 
-@cache
-def _mechanism():
-    return mechanisms.FourBar()
-
-
 @lru_cache(maxsize=16)
 def _run(m2, m3, m4, g, torque):
     """The run, in pieces, up to the first instant at which the crank is too fast or the run fails."""
-    system = _mechanism().system(m2=m2, m3=m3, m4=m4, g=g)
+    system = four_bar().system(m2=m2, m3=m3, m4=m4, g=g)
     q, v = system.assemble("open", theta2=START), np.zeros(3)
     step = STEP if codegen.compiles() else STEP_WITHOUT_NUMBA
     pieces, start, balance, energy = [], 0.0, 0.0, 0.0
     while start < DURATION - 1e-9:
         tr = simulate(
-            system, q, v, t_end=min(PIECE, DURATION - start), dt=step, stabilize=Baumgarte(20, 20),
+            system, q, v, t_end=min(max(FIRST, start), DURATION - start), dt=step, stabilize=Baumgarte(20, 20),
             torque=[torque, 0.0, 0.0], consistent_start=False,
         )  # fmt: skip
         slow = len(tr.t) if (fast := np.abs(tr.v[:, 0]) > FAST).sum() == 0 else int(np.argmax(fast))
@@ -167,7 +163,7 @@ def _text(instant):
         f"At t = {run.t[k]:.2f} s: θ₂ = {turn:.1f}°, θ̇₂ = {run.v[k, 0]:.1f} rad/s.",
         f"Forces in N, along x and y: λ at C on the coupler {C}, at B on the coupler {B},",
         f"from the ground {A} at A and {D} at D. In the picture 0.1 m stands for {run.scale:g} N.",
-        f"Largest in this run: " + ", ".join(f"{name} {size:.3g} N" for name, size in largest.items()) + ".",
+        "Largest in this run: " + ", ".join(f"{name} {size:.3g} N" for name, size in largest.items()) + ".",
         f"Energy balance: below {_round_up(run.energy)} J.",
     ]
     if run.t[-1] < DURATION - 1e-6:

@@ -13,7 +13,6 @@ from PIL import Image
 from chain_lib.draw.figure import Figure
 from chain_lib.explore.controls import Choice, Stops
 
-
 PLAY_STEPS, PLAY_INTERVAL = 3, 80  # steps of a slider from picture to picture, and the time between two (ms)
 
 
@@ -161,9 +160,18 @@ class LiveExplorer(widgets.Box):
         if self.explorer.play is None:
             return []
         control, slider = self._declared(self.explorer.play), self.controls[self.explorer.play]
-        step = PLAY_STEPS * control.step
-        play = widgets.Play(min=control.low, max=control.high, step=step, value=control.start, interval=PLAY_INTERVAL)
-        widgets.jslink((play, "value"), (slider, "value"))
+
+        def stands_at():
+            return round((slider.value - control.low) / control.step)
+
+        def played(change):
+            if change["new"] != stands_at():
+                slider.value = control.nearest(control.low + change["new"] * control.step)
+
+        steps = round((control.high - control.low) / control.step)  # a Play counts in whole numbers
+        play = widgets.Play(min=0, max=steps, step=PLAY_STEPS, value=stands_at(), interval=PLAY_INTERVAL)
+        play.observe(played, "value")
+        slider.observe(lambda _: setattr(play, "value", stands_at()), "value")
         return [widgets.HBox([widgets.Label(f"play {control.label}"), play])]
 
     def _declared(self, name):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,155 @@ def test_rk4_against_the_typical_numpy_step(bead, report):
         f"bead, 10 s at 1 ms: RK4 {1e3 * fast:.1f} ms, typical NumPy step {1e3 * slow:.0f} ms, ratio {slow / fast:.0f}"
     )
     assert slow / fast >= 50
+
+
+def typical_four_bar(q, v, steps, dt, a, b, c, d, m=1.0, g=9.81, alpha=20.0, beta=20.0):
+    """The four-bar as one finds it written: small functions, small NumPy arrays, a dense KKT solve, RK4."""
+
+    def phi(q):
+        th2, th3, th4 = q
+        return np.array([
+            a * np.cos(th2) + b * np.cos(th3) - d - c * np.cos(th4),
+            a * np.sin(th2) + b * np.sin(th3) - c * np.sin(th4),
+        ])  # fmt: skip
+
+    def jacobian(q):
+        th2, th3, th4 = q
+        return np.array([
+            [-a * np.sin(th2), -b * np.sin(th3), c * np.sin(th4)],
+            [a * np.cos(th2), b * np.cos(th3), -c * np.cos(th4)],
+        ])  # fmt: skip
+
+    def jacobian_rate(q, v):
+        th2, th3, th4 = q
+        return np.array([
+            [-a * np.cos(th2) * v[0], -b * np.cos(th3) * v[1], c * np.cos(th4) * v[2]],
+            [-a * np.sin(th2) * v[0], -b * np.sin(th3) * v[1], c * np.sin(th4) * v[2]],
+        ])  # fmt: skip
+
+    def mass_matrix(q):
+        th2, th3, _ = q
+        coupling = m * a * b * np.cos(th2 - th3) / 2
+        return np.array([
+            [m * a**2 * (1 / 3 + 1), coupling, 0.0],
+            [coupling, m * b**2 / 3, 0.0],
+            [0.0, 0.0, m * c**2 / 3],
+        ])  # fmt: skip
+
+    def bias(q, v):
+        th2, th3, th4 = q
+        coriolis = m * a * b * np.sin(th2 - th3) / 2 * np.array([v[1] ** 2, -(v[0] ** 2), 0.0])
+        gravity = m * g * np.array([1.5 * a * np.cos(th2), b / 2 * np.cos(th3), c / 2 * np.cos(th4)])
+        return coriolis + gravity
+
+    def acceleration(q, v):
+        J = jacobian(q)
+        K = np.zeros((5, 5))
+        K[:3, :3] = mass_matrix(q)
+        K[:3, 3:] = -J.T
+        K[3:, :3] = J
+        right = np.zeros(5)
+        right[:3] = -bias(q, v)
+        right[3:] = -jacobian_rate(q, v).dot(v) - 2 * alpha * J.dot(v) - beta**2 * phi(q)
+        return np.linalg.solve(K, right)[:3]
+
+    stored = []
+    for _ in range(steps):
+        stored.append((q.copy(), v.copy()))
+        q, v = rk4(acceleration, q, v, dt)
+    return np.array([q, v])
+
+
+def rk4(acceleration, q, v, dt):
+    """One step, for functions that return a new array."""
+    k1 = acceleration(q, v)
+    v2 = v + dt / 2 * k1
+    k2 = acceleration(q + dt / 2 * v, v2)
+    v3 = v + dt / 2 * k2
+    k3 = acceleration(q + dt / 2 * v2, v3)
+    v4 = v + dt * k3
+    k4 = acceleration(q + dt * v3, v4)
+    return q + dt / 6 * (v + 2 * v2 + 2 * v3 + v4), v + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def pinocchio_four_bar(pin, q, v, steps, dt, a, b, c, d, gain=20.0):
+    """The same run by Pinocchio: arm A–B–C and rocker, closed at C; its joint angle at B is θ₃ − θ₂."""
+    model = pin.Model()
+    model.gravity.linear = np.array([0, -9.81, 0])
+
+    def at(x):
+        return pin.SE3(np.eye(3), np.array([x, 0.0, 0.0]))
+
+    def rod(parent, x, length, name):
+        joint = model.addJoint(parent, pin.JointModelRZ(), at(x), name)
+        about_centre = np.diag([0.0, length**2 / 12, length**2 / 12])
+        model.appendBodyToJoint(joint, pin.Inertia(1.0, np.array([length / 2, 0, 0]), about_centre), at(0))
+        return joint
+
+    coupler, rocker = rod(rod(0, 0.0, a, "A"), a, b, "B"), rod(0, d, c, "D")
+    loop = pin.RigidConstraintModel(
+        pin.ContactType.CONTACT_3D, model, coupler, at(b), rocker, at(c), pin.ReferenceFrame.LOCAL
+    )
+    loop.setBaumgarteCorrectorParameters(pin.BaumgarteCorrectorParameters(gain**2, 2 * gain))
+    loops, loop_data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    loops.append(loop)
+    loop_data.append(loop.createData())
+    data, tau = model.createData(), np.zeros(3)
+    pin.initConstraintDynamics(model, data, loops, loop_data)
+    once = pin.ProximalSettings(1e-12, 1e-12, 1)  # the third row of the closure is zero in the plane
+
+    def acceleration(q, v):
+        return pin.constraintDynamics(model, data, q, v, tau, loops, loop_data, once).copy()
+
+    q, v = (np.array([x[0], x[1] - x[0], x[2]]) for x in (q, v))
+    for _ in range(steps):
+        q, v = rk4(acceleration, q, v, dt)
+    return np.array([[x[0], x[0] + x[1], x[2]] for x in (q, v)])
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    """A run of 10 s by this library, that of a peer from the same start, and the end of the first."""
+    lengths = dict(a=0.2, b=0.5, c=0.4, d=0.45)
+    system = cl.mechanisms.FourBar().system(**lengths)
+    q0, v0 = system.assemble("open", theta2=np.deg2rad(10)), np.zeros(3)
+
+    def ours():
+        return cl.simulate(system, q0, v0, t_end=10.0, dt=1e-3, stabilize=cl.Baumgarte(20, 20))
+
+    tr = ours()
+    return ours, lambda peer, *more: peer(*more, q0, v0, 10_000, 1e-3, **lengths), np.array([tr.q[-1], tr.v[-1]])
+
+
+@needs_numba
+def test_the_four_bar_against_the_typical_numpy_kkt_step(four_bar, report):
+    """10 s at 1 ms, both by RK4 with gains of 20/s; ours with all gauges."""
+    ours, run, end = four_bar
+    np.testing.assert_allclose(run(typical_four_bar), end, atol=1e-9)
+    interleaved = [(seconds(lambda: run(typical_four_bar), 1), seconds(ours, 15)) for _ in range(3)]
+    slow, fast = np.median(interleaved, axis=0)
+    report(
+        f"four-bar, 10 s at 1 ms by RK4: {1e3 * fast:.1f} ms, typical NumPy KKT step {1e3 * slow:.0f} ms, "
+        f"ratio {slow / fast:.0f}"
+    )
+    assert slow / fast >= 80
+
+
+@needs_numba
+def test_the_four_bar_against_pinocchio(four_bar, report):
+    """The same run by `constraintDynamics`, driven from Python."""
+    if not os.environ.get("CI"):
+        pytest.importorskip("pinocchio", reason="Pinocchio is not installed; the extra 'peers' has it")
+    pin = import_module("pinocchio")
+    ours, run, end = four_bar
+    np.testing.assert_allclose(run(pinocchio_four_bar, pin), end, atol=1e-8)
+    interleaved = [(seconds(lambda: run(pinocchio_four_bar, pin), 3), seconds(ours, 15)) for _ in range(5)]
+    slow, fast = np.median(interleaved, axis=0)
+    report(
+        f"four-bar, 10 s at 1 ms by RK4: {1e3 * fast:.1f} ms, Pinocchio {pin.__version__} {1e3 * slow:.0f} ms, "
+        f"ratio {slow / fast:.0f}"
+    )
+    assert slow / fast >= 12
 
 
 def test_render_and_encode_the_drift_explorer(report):

@@ -36,7 +36,7 @@ def test_a_problem_set_is_taken(opened, name):
     notebook.screenshot(f"problem_set_{name}_unanswered")
 
     answer, test, source = tasks[0]
-    typed_into(notebook, answer, source.replace("return np", "return 2 * np"))
+    typed_into(notebook, answer, source.replace("return ", "return 2 * "))
     notebook.run(answer)
     notebook.run(test)
     said = notebook.page.evaluate(SAID, test)
