@@ -38,8 +38,8 @@ from chain_lib.stabilization import (
     Baumgarte,
     Projection,
     growth_per_step,
-    stability_limit,
     settle,
+    stability_limit,
 )
 from chain_lib.trajectory import Trajectory
 
