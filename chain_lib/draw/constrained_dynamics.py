@@ -307,9 +307,10 @@ def forces_over_time(t, forces, weight):
     axes.axhline(weight, **REFERENCE, label="weight of all bars")
     axes.set_ylim(0)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    beyond = [joint for joint in forces if np.hypot(*forces[joint].T).max() > weight]
     figure.description = (
-        f"Forces in the joints over {t[-1]:g} s: {', '.join(words)}. All bars together weigh {weight:.1f} N; they are at rest at first, "
-        "and the forces at A and D grow beyond the weight when the bars swing through."
+        f"Forces in the joints over {t[-1]:g} s: {', '.join(words)}. All bars together weigh {weight:.1f} N. The mechanism starts "
+        f"from rest; when the bars swing through, the forces at {' and '.join(beyond) or 'no joint'} grow beyond the weight."
     )
     return figure
 
