@@ -358,8 +358,9 @@ def test_a_singular_matrix_in_an_implicit_step_ends_the_run_in_a_sentence(method
         kinetic_energy=(v[0] ** 2 + v[1] ** 2) / 2,
         constraints={"x y": (q[0] * q[1], "m^2")},
     ).system()
-    tr = cl.simulate(crossroads, [-1.0, 0.0], [1.0, 0.0], t_end=2.0, dt=0.125, method=method)
-    assert "singular" in tr.stopped and 0.8 < tr.t[-1] < 1.0 and np.isfinite(tr.q).all()
+    for on_singular in ("stop", "cross"):
+        tr = cl.simulate(crossroads, [-1, 0], [1, 0], t_end=2.0, dt=0.125, method=method, on_singular=on_singular)
+        assert "singular" in tr.stopped and 0.8 < tr.t[-1] < 1.0 and np.isfinite(tr.q).all()
 
 
 def test_an_adaptive_method_that_gives_up_is_told_and_the_run_so_far_kept():
