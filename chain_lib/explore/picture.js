@@ -137,7 +137,8 @@ function render({ model, el }) {
   const life = new MutationObserver((changes) => {
     const explorer = el.closest(".chain-lib-explorer");
     const moved = ({ attributeName: name, oldValue, target }) =>
-      name === "aria-valuenow" && explorer?.contains(target) && target.getAttribute(name) !== oldValue;
+      name === "aria-valuenow" && target.matches(".noUi-handle") && explorer?.contains(target) &&
+      target.getAttribute(name) !== oldValue;
     if (explorer?.classList.contains("jupyter-widgets-disconnected")) {
       line.textContent = GONE;
     } else if (performance.now() - touched < RECENT && changes.some(moved)) {
