@@ -52,6 +52,8 @@ DEPENDENT = 1e-8  # squared relative distance from the others at which a redunda
 VANISHING = RANK_TOLERANCE**2  # and one that only loses its independence in passing: where it would be an error
 FAR = 1e6  # an iteration runs away when the coordinates become this large against what they were
 SHORT = 0.05  # a run ends this part of a step before a singular configuration
+CLOSE = 1e-4  # squared relative distance of the constraints from dependence that deserves a note
+ASTRAY = 0.03  # a run this far off its constraints is not asked whether it meets a singular configuration
 TOLD = 7  # coordinates of a configuration that a sentence names
 CHUNK = 20_000  # steps between two moments at which the notebook can interrupt
 
@@ -219,7 +221,7 @@ class _Run:
         as_python = self.torque is not None or self.reduced is not None
         self.kernel, self.step = (plain(march), plain(step)) if as_python else (march, step)
         self.sound, self.singular, self.failed, self.tolerances = 1, None, None, (rtol, atol)
-        self.crossing, self.passages = crossing, []
+        self.crossing, self.passages, self.close = crossing, [], []
         self._refuse_hopeless()
 
     def advance(self):
@@ -277,6 +279,8 @@ class _Run:
         """Whether a singular configuration within two steps of a stored state ends the run; if not, it is listed."""
         found = self._singular(first)
         if found is None:
+            if first >= 0 and self.stored[3][first + 1, 3] < CLOSE:
+                self.close.append(self.times[first + 1])
             return False
         if not self.crossing:
             self.singular = found
@@ -285,8 +289,11 @@ class _Run:
         return False
 
     def _singular(self, first):
-        """A singular configuration within two steps of a stored state: its time and q; or None."""
-        if first < 0:
+        """A singular configuration within two steps of a stored state: its time and q; or None.
+
+        Far off the constraints the question has no meaning, and is not asked.
+        """
+        if first < 0 or not self.stored[3][first, 0] <= ASTRAY * self.size:
             return None
         q, v = self.stored[0][first], self.stored[1][first : first + 2]
         start, step = self.times[first], self.times[first + 1] - self.times[first]
@@ -311,7 +318,15 @@ class _Run:
         self._march(last, last + 1)
 
     def notes(self):
-        return self.reduced.notes() if self.reduced else []
+        """What is worth knowing of the run."""
+        notes = self.reduced.notes() if self.reduced else []
+        if self.close:
+            times = ", ".join(f"{time:.4g}" for time in self.close[:TOLD]) + (" …" if len(self.close) > TOLD else "")
+            notes.append(
+                f"The run passes very close to a singular configuration, at t = {times} s: what comes after depends on "
+                "the step. Compare with a smaller one."
+            )
+        return notes
 
     def reason(self):
         """Why the run ended before its time, or None."""

@@ -172,3 +172,15 @@ def test_a_start_at_the_singular_configuration_is_refused(change_point):
         cl.simulate(change_point, flat, REST, t_end=1.0, dt=1e-3, redundant="minimum_norm")
     with pytest.raises(cl.SingularConfiguration, match="rank 1 of 2; reduced coordinates need independent constraints"):
         cl.reduced(change_point, flat, REST)
+
+
+def test_a_near_miss_is_told_in_a_note():
+    """1e-6 m off the change point nothing is singular, but what comes after depends on the step."""
+    system = cl.mechanisms.FourBar().system(a=0.2, b=0.4, c=0.3, d=0.5 + 1e-6)
+    q = system.assemble("open", theta2=np.deg2rad(10))
+    tr = cl.simulate(system, q, np.zeros(3), t_end=0.45, dt=1e-3, stabilize=cl.Baumgarte(20, 20))
+    assert tr.stopped is None or "singular" not in tr.stopped
+    assert any("very close to a singular configuration, at t = 0.39" in note for note in tr.notes)
+    regular = cl.mechanisms.FourBar().system()
+    tr = cl.simulate(regular, regular.assemble("open", theta2=0.2), np.zeros(3), t_end=1.0, dt=1e-3)
+    assert tr.notes == []
