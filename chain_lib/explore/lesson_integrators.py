@@ -14,8 +14,8 @@ from chain_lib.integrators import METHODS, STAY
 from chain_lib.simulation import simulate
 from chain_lib.stabilization import Baumgarte, Projection
 
-STEPS = tuple(1e-3 * step for step in (0.5, 1, 2, 5, 10, 20))
-DURATIONS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+STEPS = tuple(1e-3 * step for step in (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50))
+DURATIONS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 70.0, 100.0)
 REMEDIES = {"none": None, "gains 20": Baumgarte(20, 20), "gains 2": Baumgarte(2, 2), "projection": Projection()}
 RHO = {"generalized-α, ρ∞ = 0.8": 0.8, "generalized-α, ρ∞ = 0.5": 0.5, "generalized-α, ρ∞ = 0": 0.0}
 

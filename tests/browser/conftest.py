@@ -91,7 +91,9 @@ def each(request, lab, chromium):
     with pages(lab, chromium) as open_notebook:
         notebook = open_notebook(f"{request.param}.ipynb")
         notebook.run_all()
-        yield LiveExplorer(notebook)
+        live = LiveExplorer(notebook)
+        live.explorer = getattr(cl.explore, request.param)()
+        yield live
 
 
 @pytest.fixture

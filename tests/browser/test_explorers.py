@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from chain_lib.explore.controls import Choice, Slider
+
 from .lab import LiveExplorer, jupyterlab
 
 
@@ -10,19 +12,24 @@ def test_slider_to_picture(each, report):
     """A step by key: the median time to its picture. A drag: pictures per second, and the lag at its end.
 
     Whatever else the computer does makes them worse, never better. So up to three attempts count, and all are told.
+    The drag is that of a slider with fine steps; where there are stops only, a drag cannot give a picture per move.
     """
     attempts = []
+    sliding = [control for control in each.explorer.controls if not isinstance(control, Choice)]
+    fine = [k for k, control in enumerate(sliding) if isinstance(control, Slider)]
+    dragged = 1 if 1 in fine or not fine else fine[0]
+    wanted = 12 if fine else 0
     while len(attempts) < 3:
         each.knobs[0].focus()
         times = [each.after(lambda key=key: each.page.keyboard.press(key)) for key in ["ArrowRight", "ArrowLeft"] * 10]
-        drags = [each.drag(each.knobs[1], to=(distance, 0)) for distance in (50, -50) * 3]
+        drags = [each.drag(each.knobs[dragged], to=(distance, 0)) for distance in (50, -50) * 3]
         attempts.append((np.median(times), *np.median(drags, axis=0)))
         median, rate, lag = attempts[-1]
-        if median <= 80 and rate >= 12 and lag <= 150:
+        if median <= 80 and rate >= wanted and lag <= 150:
             break
     words = [f"{median:.0f} ms; drag {rate:.0f} pictures/s, lag {lag:.0f} ms" for median, rate, lag in attempts]
     report(f"{each.title}, in JupyterLab: slider to picture {'; again: '.join(words)}")
-    assert median <= 80 and rate >= 12 and lag <= 150
+    assert median <= 80 and rate >= wanted and lag <= 150
 
 
 def test_nothing_serious_for_assistive_technology(each):
