@@ -28,6 +28,8 @@ _HOME = {
     "stability_limit": "stabilization",
     "InconsistentStart": "simulation",
     "simulate": "simulation",
+    "sweep": "sweeps",
+    "Sweep": "sweeps",
     "Trajectory": "trajectory",
     "check_installation": "installation",
 }

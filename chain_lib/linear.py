@@ -136,7 +136,7 @@ def null_space(J, rank=None):
     return np.linalg.svd(J)[2][len(J) if rank is None else rank :].T
 
 
-def ldlt_lines(M, J, right_sides, units, drop):
+def ldlt_lines(M, J, right_sides, units, drop, block=False):
     """Source lines that solve the KKT system by L D Lᵀ, unrolled for one pattern of zeros.
 
     With −λ as unknown the block matrix is symmetric, [[M, Jᵀ], [J, 0]]. Eliminating in the order
@@ -155,6 +155,9 @@ def ldlt_lines(M, J, right_sides, units, drop):
     drop : str
         Name of a number: 0, or the squared relative distance at which a constraint is left out. Up to
         RANK_TOLERANCE² that happens in passing only, and ``regularity`` tells it by a zero.
+    block : bool
+        Lines for many systems side by side, which cannot return one by one: they leave in ``solved``
+        what holds for each of them, and choose where the others branch.
 
     Yields
     ------
@@ -175,8 +178,8 @@ def ldlt_lines(M, J, right_sides, units, drop):
     yield "regularity = 1.0"
     for k in range(N):
         if k == n:
-            yield from _gradient_sizes(n, m, full, units)
-            yield f"floor = max({RANK_TOLERANCE**2!r}, {drop})"
+            yield from _gradient_sizes(n, m, full, units, block)
+            yield f"floor = {_largest([repr(RANK_TOLERANCE**2), drop], block)}"
         for i in range(k, N):
             value = minus(K[i][k], [(f"L{i}_{j}", f"W{k}_{j}") for j in range(k) if {(i, j), (k, j)} <= full.keys()])
             if value == "0" and i > k:
@@ -184,9 +187,16 @@ def ldlt_lines(M, J, right_sides, units, drop):
             full[i, k] = value
             yield f"W{i}_{k} = {value}"
             if i == k < n:
-                yield f"if not W{k}_{k} > {RANK_TOLERANCE**2!r}*({K[k][k]}):"
-                yield "    return False"
+                positive = f"W{k}_{k} > {RANK_TOLERANCE**2!r}*({K[k][k]})"
+                yield from [f"solved = solved & ({positive})"] if block else [f"if not {positive}:", "    return False"]
                 yield f"I{k} = 1.0/W{k}_{k}"
+            elif i == k and block:
+                size = f"size{units.index(units[k - n])}"
+                yield f"used = -W{k}_{k} > floor*{size}"
+                yield f"solved = solved & (used | ({drop} > 0.0))"
+                yield f"I{k} = choose(used, 1.0/W{k}_{k}, 0.0)" if drop != "0.0" else f"I{k} = 1.0/W{k}_{k}"
+                if m > 1:  # else it is compared with itself
+                    yield f"regularity = choose(used & (-W{k}_{k}/{size} < regularity), -W{k}_{k}/{size}, regularity)"
             elif i == k:
                 size = f"size{units.index(units[k - n])}"
                 yield f"if -W{k}_{k} > floor*{size}:"
@@ -213,12 +223,21 @@ def ldlt_lines(M, J, right_sides, units, drop):
         yield from (f"x{c}_{i} = {'' if i < n else '-'}u{c}_{i}" for i in range(N))
 
 
-def _gradient_sizes(n, m, full, units):
+def _gradient_sizes(n, m, full, units, block):
     """Lines for the largest squared gradient, in the metric of M⁻¹, among constraints of one unit."""
     for k in range(m):
         terms = [f"L{n + k}_{j}*W{n + k}_{j}" for j in range(n) if (n + k, j) in full]
         yield f"S{k} = {'+'.join(terms) or '0.0'}"
     for unit in dict.fromkeys(units):
         rows = [f"S{k}" for k in range(m) if units[k] == unit]
-        largest = rows[0] if len(rows) == 1 else "max(" + ", ".join(rows) + ")"
-        yield f"size{units.index(unit)} = {largest}"
+        yield f"size{units.index(unit)} = {_largest(rows, block)}"
+
+
+def _largest(names, block):
+    """The largest of some numbers, in source; of each system of a block by itself."""
+    if len(names) == 1:
+        return names[0]
+    if not block:
+        return f"max({', '.join(names)})"
+    *others, last = names
+    return f"larger({_largest(others, block)}, {last})"

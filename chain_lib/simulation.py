@@ -237,6 +237,7 @@ class _Run:
                 return self._end_before(self.singular[0])
             if not near:
                 return None
+            self.record[REASON] = FINISHED  # a false alarm, perhaps in the last step
 
     def _march(self, first, last):
         """Advance from one index of the times to another."""

@@ -41,7 +41,10 @@ class System:
         numbers, by_symbol = {}, {}
         for name, symbol in known.items():
             default, unit, meaning = mechanism.parameters[symbol]
-            value = values.get(name, default if isinstance(default, float) else default.xreplace(by_symbol))
+            if name in values:
+                value = values[name]
+            else:
+                value = default if isinstance(default, float) else default.xreplace(by_symbol)
             numbers[name] = by_symbol[symbol] = _number(value, symbol, unit, meaning)
         self._mechanism = mechanism
         self._given = values
@@ -64,6 +67,10 @@ class System:
     def set(self, **values):
         """The same mechanism with some parameters changed; what was never given follows its default."""
         return System(self.mechanism, **{**self._given, **values})
+
+    def is_given(self, name):
+        """Whether a parameter was given a value, so that it does not follow its default."""
+        return name in self._given
 
     def branches(self, **held):
         """All configurations in closed form with some coordinates held: name to q; see `assembly.branches`."""

@@ -102,7 +102,7 @@ function render({ model, el }) {
   // JupyterLab takes its arrow keys away.
   function nameSliders() {
     for (const knob of document.querySelectorAll(".chain-lib-explorer .noUi-handle")) {
-      const slider = knob.closest(".jupyter-widgets");
+      const slider = knob.closest(".widget-inline-hbox");
       const label = slider.querySelector("label")?.textContent;
       const value = slider.querySelector(".widget-readout")?.textContent;
       if (label) set(knob, "aria-label", label);

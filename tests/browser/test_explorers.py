@@ -51,6 +51,9 @@ def test_the_line_of_text_is_announced_and_the_description_follows(each):
     each.after(lambda: each.page.keyboard.press("PageUp"))
     assert line.inner_text() != before[0] and image.get_attribute("alt") != before[1]
     assert line.inner_text() in image.get_attribute("alt")
+    sliding = [control for control in each.explorer.controls if not isinstance(control, Choice)]
+    for control, knob in zip(sliding, each.knobs):
+        assert knob.get_attribute("aria-label").startswith(control.label)
     for knob in each.knobs:
         assert (
             knob.get_attribute("role") == "slider"
