@@ -273,7 +273,7 @@ def test_a_sweep_against_vectorised_numpy(bead, report):
             ours, found = used(lambda: cl.sweep(bead, [-1, 0], [0, 0], t_end=10.0, measure=measure, **arguments))
             np.testing.assert_allclose(found.values.ravel(), values, rtol=1e-6)
         taken.append((lean, full, ours))
-    lean, full, ours = np.median(taken, axis=0)
+    lean, full, ours = np.min(taken, axis=0)  # what else the computer does only adds to each
     report(
         f"1e8 bead steps over a 100 × 100 grid of gains, one core: sweep {ours:.2f} s, vectorised NumPy {full:.2f} s, "
         f"ratio {full / ours:.1f}; NumPy that looks at φ alone {lean:.2f} s, ratio {lean / ours:.1f}"
