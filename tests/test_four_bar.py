@@ -418,3 +418,9 @@ def test_bars_without_any_mass_are_refused(change_point, at_10_degrees):
         cl.simulate(change_point.set(m4=0), at_10_degrees, np.zeros(3), t_end=1.0, dt=1e-3)
     with pytest.raises(ValueError, match="m3 = -1 kg is not possible; mass of the coupler must not be negative"):
         change_point.set(m3=-1)
+
+
+def test_cutting_the_loop_leaves_a_tree_and_no_open_chain_of_three_bars():
+    """000-11: with absolute angles and the cut at C, crank and coupler are coupled, and the rocker stands alone."""
+    M = cl.mechanisms.FourBar().M
+    assert M[0, 1] != 0 and M[0, 2] == M[1, 2] == 0
