@@ -208,3 +208,11 @@ def test_whatever_is_taken_out_is_missed(path, what):
     notebook = load(path)
     change(notebook)
     assert any(sentence in fault for fault in faults(notebook, path.parent)), what
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_no_lesson_calls_one_that_exists_still_to_come(path):
+    written = {lesson.name[:2] for lesson in LESSONS}
+    for cell in load(path).cells:
+        for number in re.findall(r"lesson (\d\d)(?: \(|, )still to come", cell.source, re.IGNORECASE):
+            assert number not in written, (cell.id, number)
